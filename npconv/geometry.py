@@ -1,0 +1,487 @@
+"""The sizes of a convolution: everything about it except its numbers.
+
+Per spatial axis there are eight integers and two derived ones:
+
+    i, k, o   sizes of input, weight (its taps) and output
+    l, d, s   their spacings: input dilation, dilation, stride
+    lo, hi    padding before and after; negative values crop
+    K = d(k-1) + 1                  extent: what the spread-out taps cover
+    r = l(i-1) + 1 + lo + hi - K - s(o-1)
+                                    remainder: padded inputs after the last window
+
+The three arrays meet where  s*p + d*q = l*m + lo  (output p, tap q, input m).  Every padding below
+follows from that one equation.  Nothing here knows NumPy; every complaint about a shape or a
+parameter is raised here, before any work is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import index
+from typing import Union
+
+Pair = tuple[int, int]
+Shape = tuple[int, ...]
+IntOrInts = Union[int, Sequence[int]]
+Padding = Union[int, str, Sequence[Union[int, Sequence[int]]]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One spatial axis.
+
+    >>> axis = Axis(i=6, k=3, o=2, s=2)
+    >>> axis.extent, axis.remainder, axis.input_gradient_padding, axis.weight_gradient_padding
+    (3, 1, (2, 3), (0, -1))
+    """
+
+    i: int
+    k: int
+    o: int
+    s: int = 1
+    d: int = 1
+    l: int = 1
+    lo: int = 0
+    hi: int = 0
+
+    @property
+    def extent(self) -> int:
+        """K: the inputs between the first tap and the last, both counted."""
+        return self.d * (self.k - 1) + 1
+
+    @property
+    def dilated(self) -> int:
+        """The size of the input once l - 1 zeros stand between its neighbours."""
+        return self.l * (self.i - 1) + 1 if self.i else 0
+
+    @property
+    def remainder(self) -> int:
+        """r, from the two sizes and not with a modulus: a transposed convolution's r may pass s."""
+        return self.dilated + self.lo + self.hi - self.extent - self.s * (self.o - 1)
+
+    @property
+    def input_gradient_padding(self) -> Pair:
+        """What is put around the dilated grad_output: (K-1-lo, K-1-hi+r)."""
+        return self.extent - 1 - self.lo, self.extent - 1 - self.hi + self.remainder
+
+    @property
+    def weight_gradient_padding(self) -> Pair:
+        """What is put around the input in the weight gradient: (lo, hi-r)."""
+        return self.lo, self.hi - self.remainder
+
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """The inputs m that no window reads: no tap q of any output p has s*p + d*q = l*m + lo."""
+        read = {self.s * p + self.d * q - self.lo for p in range(self.o) for q in range(self.k)}
+        return tuple(m for m in range(self.i) if self.l * m not in read)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A whole convolution: N batch, C input channels, O output channels, G groups, then the axes.
+
+    >>> geometry = convolution((2, 4, 6, 7), (8, 2, 3, 3), stride=2, padding=1, groups=2)
+    >>> geometry.output_shape, geometry.remainder
+    ((2, 8, 3, 4), (1, 0))
+    """
+
+    N: int
+    C: int
+    O: int
+    G: int
+    axes: tuple[Axis, ...]
+    batched: bool = True
+
+    @property
+    def rank(self) -> int:
+        return len(self.axes)
+
+    def _with_batch(self, channels: int, sizes: Iterable[int]) -> Shape:
+        return ((self.N,) if self.batched else ()) + (channels, *sizes)
+
+    @cached_property
+    def input_shape(self) -> Shape:
+        return self._with_batch(self.C, (axis.i for axis in self.axes))
+
+    @cached_property
+    def weight_shape(self) -> Shape:
+        return (self.O, self.C // self.G, *(axis.k for axis in self.axes))
+
+    @cached_property
+    def output_shape(self) -> Shape:
+        return self._with_batch(self.O, (axis.o for axis in self.axes))
+
+    @cached_property
+    def stride(self) -> Shape:
+        return tuple(axis.s for axis in self.axes)
+
+    @cached_property
+    def dilation(self) -> Shape:
+        return tuple(axis.d for axis in self.axes)
+
+    @cached_property
+    def input_dilation(self) -> Shape:
+        return tuple(axis.l for axis in self.axes)
+
+    @cached_property
+    def padding(self) -> tuple[Pair, ...]:
+        return tuple((axis.lo, axis.hi) for axis in self.axes)
+
+    @cached_property
+    def remainder(self) -> Shape:
+        return tuple(axis.remainder for axis in self.axes)
+
+    @cached_property
+    def input_gradient_padding(self) -> tuple[Pair, ...]:
+        return tuple(axis.input_gradient_padding for axis in self.axes)
+
+    @cached_property
+    def weight_gradient_padding(self) -> tuple[Pair, ...]:
+        return tuple(axis.weight_gradient_padding for axis in self.axes)
+
+    def without_remainder(self) -> Geometry:
+        """The same windows over an input that ends where the last one does: padding (lo, hi-r)."""
+        axes = tuple(replace(axis, hi=axis.hi - axis.remainder) for axis in self.axes)
+        return replace(self, axes=axes)
+
+    def already_padded(self) -> Geometry:
+        """The same windows over an input that brings its border with it."""
+        axes = tuple(replace(axis, i=axis.i + axis.lo + axis.hi, lo=0, hi=0) for axis in self.axes)
+        return replace(self, axes=axes)
+
+
+# ---------------------------------------------------------------- from a user's arguments
+
+
+def convolution(
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    stride: IntOrInts = 1,
+    padding: Padding = 0,
+    dilation: IntOrInts = 1,
+    groups: int = 1,
+    *,
+    rank: int | None = None,
+) -> Geometry:
+    """The geometry of a convolution, or a ValueError (TypeError) that says which rule is broken.
+
+    >>> convolution((1, 1, 2, 2), (1, 1, 3, 3))
+    Traceback (most recent call last):
+    ValueError: padding: on spatial axis 0 the padded input has size 2 (2 + 0 + 0), but the weight \
+covers 3 (dilation 1 * (3 taps - 1) + 1), which would give 0 outputs; pad more or use fewer taps; \
+called with input (1, 1, 2, 2), weight (1, 1, 3, 3), stride 1, padding 0, dilation 1, groups 1
+    """
+    try:
+        return _convolution(input_shape, weight_shape, stride, padding, dilation, groups, rank)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{error}; called with input {_show(input_shape)}, weight {_show(weight_shape)}, "
+            f"stride {stride}, padding {padding}, dilation {dilation}, groups {groups}"
+        ) from None
+
+
+def transposed(
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    stride: IntOrInts = 1,
+    padding: Padding = 0,
+    output_padding: IntOrInts = 0,
+    groups: int = 1,
+    dilation: IntOrInts = 1,
+    *,
+    output_size: IntOrInts | None = None,
+    rank: int | None = None,
+) -> Geometry:
+    """The geometry of the convolution whose input gradient the transposed convolution is.
+
+    In it the transposed convolution's input is the output, and its output is the input.
+
+    >>> geometry = transposed((1, 2, 4), (2, 3, 3), stride=2, padding=1, output_padding=1)
+    >>> geometry.output_shape, geometry.input_shape, geometry.remainder
+    ((1, 2, 4), (1, 3, 8), (1,))
+    """
+    try:
+        return _transposed(
+            input_shape, weight_shape, stride, padding, output_padding, groups, dilation, output_size, rank
+        )
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{error}; called with input {_show(input_shape)}, weight {_show(weight_shape)}, "
+            f"stride {stride}, padding {padding}, output_padding {output_padding}, "
+            f"output_size {output_size}, dilation {dilation}, groups {groups}"
+        ) from None
+
+
+def _show(shape: Sequence[int]) -> str:
+    return str(tuple(shape)) if isinstance(shape, Iterable) else repr(shape)
+
+
+def _convolution(
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    stride: IntOrInts,
+    padding: Padding,
+    dilation: IntOrInts,
+    groups: int,
+    rank: int | None,
+) -> Geometry:
+    weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
+    rank = len(weight_shape) - 2
+    groups = integer(groups, "groups", at_least=1)
+    batched, N, C = _batch_and_channels(input_shape, rank)
+    O, channels_per_group, *taps = weight_shape
+    if C % groups or O % groups:
+        raise ValueError(
+            f"groups: {groups} must divide the input's {C} channels and the weight's {O} output channels"
+        )
+    if channels_per_group * groups != C:
+        raise ValueError(
+            f"weight: its axis 1 has {channels_per_group} channels, but input has {C} channels in "
+            f"{groups} group(s), so it must have {C // groups}"
+        )
+    sizes = input_shape[-rank:]
+    strides = per_axis(stride, rank, "stride", at_least=1)
+    dilations = per_axis(dilation, rank, "dilation", at_least=1)
+    geometries = list(zip(sizes, taps, strides, dilations))
+    pads = paddings(padding, [same_total(i, k, s, d) for i, k, s, d in geometries])
+    axes = tuple(
+        _window_axis(number, i, k, s, d, lo, hi)
+        for number, ((i, k, s, d), (lo, hi)) in enumerate(zip(geometries, pads))
+    )
+    return Geometry(N, C, O, groups, axes, batched)
+
+
+def _window_axis(number: int, i: int, k: int, s: int, d: int, lo: int, hi: int) -> Axis:
+    padded, extent = i + lo + hi, d * (k - 1) + 1
+    o = output_size(padded, extent, s)
+    if o < 1:
+        raise ValueError(
+            f"padding: on spatial axis {number} the padded input has size {padded} ({i} + {lo} + {hi}), "
+            f"but the weight covers {extent} (dilation {d} * ({k} taps - 1) + 1), which would give "
+            f"{o} outputs; pad more or use fewer taps"
+        )
+    return Axis(i, k, o, s, d, lo=lo, hi=hi)
+
+
+def _transposed(
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    stride: IntOrInts,
+    padding: Padding,
+    output_padding: IntOrInts,
+    groups: int,
+    dilation: IntOrInts,
+    wanted: IntOrInts | None,
+    rank: int | None,
+) -> Geometry:
+    weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
+    rank = len(weight_shape) - 2
+    groups = integer(groups, "groups", at_least=1)
+    batched, N, O = _batch_and_channels(input_shape, rank)
+    weight_O, channels_per_group, *taps = weight_shape
+    if weight_O != O:
+        raise ValueError(f"weight: its axis 0 has size {weight_O}, but input has {O} channels; they must agree")
+    if O % groups:
+        raise ValueError(f"groups: {groups} must divide the input's {O} channels")
+    strides = per_axis(stride, rank, "stride", at_least=1)
+    dilations = per_axis(dilation, rank, "dilation", at_least=1)
+    extras = per_axis(output_padding, rank, "output_padding", at_least=0)
+    if any(extras) and (wanted is not None or isinstance(padding, str) and padding.startswith("same")):
+        raise ValueError(
+            f"output_padding: {output_padding} cannot be given together with output_size or "
+            f"padding 'same', which fix the output's size themselves; leave it at 0"
+        )
+    sizes = _wanted_sizes(wanted, rank, batched)
+    if isinstance(padding, str) and padding.startswith("same") and sizes is None:
+        # The "same" convolution makes ceil(i/s) outputs; without a wanted size i is the largest, s*o.
+        sizes = tuple(s * o for s, o in zip(strides, input_shape[-rank:]))
+    totals = [
+        same_total(i, k, s, d) for i, k, s, d in zip(sizes or [0] * rank, taps, strides, dilations)
+    ]
+    pads = paddings(padding, totals)
+    axes = []
+    for number, (o, k, s, d, (lo, hi)) in enumerate(
+        zip(input_shape[-rank:], taps, strides, dilations, pads)
+    ):
+        smallest = s * (o - 1) + d * (k - 1) + 1 - lo - hi
+        extra = extras[number] if sizes is None else sizes[number] - smallest
+        _check_output_padding(number, smallest, extra, max(s, d), from_size=sizes is not None)
+        axes.append(Axis(smallest + extra, k, o, s, d, lo=lo, hi=hi))
+    return Geometry(N, channels_per_group * groups, O, groups, tuple(axes), batched)
+
+
+def _check_output_padding(number: int, smallest: int, extra: int, limit: int, from_size: bool) -> None:
+    if from_size and not 0 <= extra < limit:
+        raise ValueError(
+            f"output_size: on spatial axis {number} it is {smallest + extra}, but this stride, padding and "
+            f"dilation reach only sizes {smallest} to {smallest + limit - 1}"
+        )
+    if extra >= limit:
+        raise ValueError(
+            f"output_padding: on spatial axis {number} it is {extra}, but it must be smaller than "
+            f"the larger of stride and dilation, {limit}"
+        )
+    if smallest + extra < 1:
+        raise ValueError(
+            f"padding: on spatial axis {number} the output would have size {smallest + extra}; pad less"
+        )
+
+
+def _wanted_sizes(wanted: IntOrInts | None, rank: int, batched: bool) -> Shape | None:
+    if wanted is None:
+        return None
+    sizes = shape(wanted, "output_size") if isinstance(wanted, Iterable) else (wanted,)
+    # As PyTorch's modules do, take the spatial sizes alone or the whole shape.
+    if len(sizes) == rank + 1 + batched:
+        sizes = sizes[-rank:]
+    return per_axis(sizes, rank, "output_size", at_least=1)
+
+
+# ---------------------------------------------------------------- sizes and paddings
+
+
+def output_size(padded: int, extent: int, s: int) -> int:
+    """floor((padded - K) / s) + 1, the floor being toward minus infinity.
+
+    >>> output_size(7, 3, 2), output_size(4, 5, 2)
+    (3, 0)
+    """
+    return (padded - extent) // s + 1
+
+
+def same_total(i: int, k: int, s: int, d: int) -> int:
+    """The padding, both ends together, that makes ceil(i / s) outputs of i inputs."""
+    outputs = -(-i // s)
+    return max(s * (outputs - 1) + d * (k - 1) + 1 - i, 0)
+
+
+def paddings(padding: Padding, same_totals: Sequence[int]) -> tuple[Pair, ...]:
+    """One (lo, hi) pair an axis, from any of the forms in which a padding may be written.
+
+    >>> paddings(1, [0, 0]), paddings([(1, 2), 3], [0, 0])
+    (((1, 1), (1, 1)), ((1, 2), (3, 3)))
+    >>> paddings("same", [3, 0]), paddings("same_lower", [3, 0])
+    (((1, 2), (0, 0)), ((2, 1), (0, 0)))
+    """
+    rank = len(same_totals)
+    if isinstance(padding, str):
+        halves = {
+            "valid": lambda total: (0, 0),
+            "same": lambda total: (total // 2, total - total // 2),
+            "same_lower": lambda total: (total - total // 2, total // 2),
+        }
+        if padding not in halves:
+            raise ValueError(
+                f"padding: {padding!r} is not one of {', '.join(map(repr, halves))}; "
+                f"or give integers, or one (lo, hi) pair an axis"
+            )
+        return tuple(halves[padding](total) for total in same_totals)
+    if not isinstance(padding, Iterable) or _is_scalar_array(padding):
+        lo = integer(padding, "padding")
+        return ((lo, lo),) * rank
+    entries = tuple(padding)
+    if len(entries) == 1 and rank > 1 and not isinstance(entries[0], Iterable):
+        entries *= rank
+    if len(entries) != rank:
+        raise ValueError(
+            f"padding: {len(entries)} entries for {rank} spatial axes; give one integer, one an axis, "
+            f"or one (lo, hi) pair an axis, as in {((1, 2),) * rank}"
+        )
+    return tuple(_ends(entry, number) for number, entry in enumerate(entries))
+
+
+def _ends(entry: int | Sequence[int], number: int) -> Pair:
+    if not isinstance(entry, Iterable) or _is_scalar_array(entry):
+        lo = integer(entry, f"padding of spatial axis {number}")
+        return lo, lo
+    ends = tuple(entry)
+    if isinstance(entry, str) or len(ends) != 2:
+        raise ValueError(f"padding: on spatial axis {number} it is {entry!r}, but a pair has two numbers, (lo, hi)")
+    lo, hi = (integer(end, f"padding of spatial axis {number}") for end in ends)
+    return lo, hi
+
+
+def _shapes(
+    input_shape: Sequence[int], weight_shape: Sequence[int], rank: int | None
+) -> tuple[Shape, Shape]:
+    weight_shape, input_shape = shape(weight_shape, "weight"), shape(input_shape, "input")
+    if rank is not None and len(weight_shape) != rank + 2:
+        raise ValueError(
+            f"weight: it has {len(weight_shape)} axes, but with {rank} spatial axes it must have {rank + 2}"
+        )
+    if len(weight_shape) < 3:
+        raise ValueError(
+            f"weight: it has {len(weight_shape)} axes, but it needs two for channels and one an axis "
+            f"of the window, so 3 or more"
+        )
+    for number, taps in enumerate(weight_shape[2:]):
+        if taps < 1:
+            raise ValueError(f"weight: on spatial axis {number} it has {taps} taps; it must have 1 or more")
+    return weight_shape, input_shape
+
+
+def _batch_and_channels(input_shape: Shape, rank: int) -> tuple[bool, int, int]:
+    if len(input_shape) not in (rank + 1, rank + 2):
+        raise ValueError(
+            f"input: it has {len(input_shape)} axes, but for a weight with {rank} spatial axes it must "
+            f"have {rank + 2} (batch, channels, spatial) or {rank + 1} (without the batch)"
+        )
+    batched = len(input_shape) == rank + 2
+    return batched, (input_shape[0] if batched else 1), input_shape[-rank - 1]
+
+
+# ---------------------------------------------------------------- integers
+
+
+def integer(value: object, name: str, at_least: int | None = None) -> int:
+    """A Python int from any integer, NumPy's included; never from a bool or a float.
+
+    >>> integer(2.0, "stride")
+    Traceback (most recent call last):
+    TypeError: stride: it is 2.0, a float; it must be an integer
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name}: it is {value!r}, a {type(value).__name__}; it must be an integer") from None
+    if at_least is not None and number < at_least:
+        raise ValueError(f"{name}: it is {number}, but it must be {at_least} or more")
+    return number
+
+
+def shape(sizes: IntOrInts, name: str) -> Shape:
+    """A shape as Python ints, none of them negative."""
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise TypeError(f"{name}: it is {sizes!r}, a {type(sizes).__name__}; it must be a sequence of integers")
+    return tuple(integer(size, f"{name} axis {number}", at_least=0) for number, size in enumerate(sizes))
+
+
+def per_axis(value: IntOrInts, rank: int, name: str, at_least: int | None = None) -> Shape:
+    """One integer an axis, from one integer or one an axis.
+
+    >>> per_axis(2, 3, "stride"), per_axis((1, 2), 2, "stride")
+    ((2, 2, 2), (1, 2))
+    """
+    if not isinstance(value, Iterable) or _is_scalar_array(value):
+        return (integer(value, name, at_least),) * rank
+    if isinstance(value, str):
+        raise TypeError(f"{name}: it is {value!r}, a str; it must be an integer or one integer an axis")
+    entries = tuple(value)
+    if len(entries) == 1:
+        entries *= rank
+    if len(entries) != rank:
+        raise ValueError(
+            f"{name}: {len(entries)} values for {rank} spatial axes; give one integer or one an axis"
+        )
+    return tuple(
+        integer(entry, f"{name} of spatial axis {number}", at_least) for number, entry in enumerate(entries)
+    )
+
+
+def _is_scalar_array(value: object) -> bool:
+    """Whether this is an array without axes: iterable by its type, an integer by its content."""
+    return getattr(value, "ndim", None) == 0

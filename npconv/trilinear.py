@@ -1,0 +1,198 @@
+"""One geometry, one trilinear form, three maps: how every public function is evaluated.
+
+A function of this package is a sum of terms, and a term is one map of the form applied to two of the
+function's arrays.  A `Rule` writes that sum down; a `Form` knows the geometry and what users put
+around it (a missing batch axis, a padding mode, another layout), and evaluates rules.
+
+Derivatives need nothing else.  In <c, map(a, b)> the result's cotangent c, a and b stand on an equal
+footing, so the derivative by a is the map that gives a's role, applied to c and b: `Rule.transposed`
+exchanges the two names and is done.  It works on what it makes, so there is no highest order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npconv import dtypes
+from npconv.geometry import Geometry, Shape
+
+# Which two roles each map takes; the third is what it gives.
+TAKES = {"output": ("input", "weight"), "input": ("weight", "output"), "weight": ("input", "output")}
+
+Map = Callable[[np.ndarray, np.ndarray, Geometry], np.ndarray]
+
+
+class View(NamedTuple):
+    """A linear change of an array on its way in, and its adjoint on the way out."""
+
+    inward: Callable[[np.ndarray], np.ndarray]
+    outward: Callable[[np.ndarray], np.ndarray]
+
+
+NO_BATCH = View(lambda x: x[None], lambda y: y[0])
+
+
+@dataclass(frozen=True)
+class Term:
+    """One map applied to named arrays: `takes` says which array plays which role."""
+
+    gives: str
+    takes: tuple[tuple[str, str], ...]
+
+    def replaced(self, old: str, new: str) -> Term:
+        """The same term with another array in old's role."""
+        return Term(self.gives, tuple((role, new if name == old else name) for role, name in self.takes))
+
+    def transposed(self, array: str, cotangent: str) -> Term:
+        """The derivative by one of its arrays: that array's role and the result's trade places."""
+        role = next(role for role, name in self.takes if name == array)
+        others = tuple((other, name) for other, name in self.takes if name != array)
+        return Term(role, (*others, (self.gives, cotangent)))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """One result of a rule: the sum of its terms, real where the array it belongs to is real."""
+
+    name: str
+    terms: tuple[Term, ...]
+    belongs_to: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a function computes from its named arrays: one sum a result."""
+
+    arrays: tuple[str, ...]
+    sums: tuple[Sum, ...]
+    result: Callable[..., Any] | None = field(default=None, compare=False)
+
+    def role(self, array: str) -> str | None:
+        """The role that an array plays, the same in every term; None where it plays in no term."""
+        roles = (role for s in self.sums for term in s.terms for role, name in term.takes if name == array)
+        return next(roles, None)
+
+    def transposed(self, by: tuple[str, ...]) -> Rule:
+        """The rule of the pullback: cotangents first, then all arrays; one result for each name in `by`."""
+        cotangents = tuple(self._fresh("grad_" + s.name) for s in self.sums)
+        sums = tuple(
+            Sum(
+                array,
+                tuple(
+                    term.transposed(array, cotangent)
+                    for s, cotangent in zip(self.sums, cotangents)
+                    for term in s.terms
+                    if any(name == array for _, name in term.takes)
+                ),
+                belongs_to=array,
+            )
+            for array in by
+        )
+        return Rule(cotangents + self.arrays, sums)
+
+    def tangent(self) -> Rule:
+        """The rule of the directional derivative: all arrays, then one tangent for each."""
+        tangents = {array: self._fresh("tangent_" + array) for array in self.arrays}
+        sums = tuple(
+            Sum(
+                s.name,
+                tuple(
+                    term.replaced(name, tangents[name]) for term in s.terms for _, name in term.takes
+                ),
+                s.belongs_to,
+            )
+            for s in self.sums
+        )
+        return Rule(self.arrays + tuple(tangents.values()), sums, self.result)
+
+    def _fresh(self, name: str) -> str:
+        return self._fresh("grad_" + name) if name in self.arrays else name
+
+
+@dataclass(frozen=True)
+class Form:
+    """T(x, w, g) for one geometry: the three maps, and the way in and out of them for each role."""
+
+    geometry: Geometry | None
+    maps: Mapping[str, Map]
+    shapes: Mapping[str, Shape]
+    views: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
+
+    def evaluate(self, rule: Rule, *arrays: Any) -> Any:
+        """The rule's result for these arrays; None stands for an array that is not there."""
+        results = self.results(rule, *arrays)
+        if rule.result is not None:
+            return rule.result(*results)
+        return results if len(results) > 1 else results[0]
+
+    def results(self, rule: Rule, *arrays: Any) -> tuple[np.ndarray, ...]:
+        """All the rule's results as a plain tuple."""
+        named = {name: np.asarray(a) for name, a in zip(rule.arrays, arrays) if a is not None}
+        self._check(rule, named)
+        return tuple(self._sum(s, named) for s in rule.sums)
+
+    def _check(self, rule: Rule, named: Mapping[str, np.ndarray]) -> None:
+        for name, array in named.items():
+            role = rule.role(name)
+            if role is not None and array.shape != self.shapes[role]:
+                raise ValueError(
+                    f"{name}: its shape is {array.shape}, but with the other arguments it must be "
+                    f"{self.shapes[role]}"
+                )
+
+    def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray:
+        terms = [term for term in s.terms if all(name in named for _, name in term.takes)]
+        used = [name for term in terms for _, name in term.takes]
+        used = used or ([s.belongs_to] if s.belongs_to in named else list(named))
+        result = dtypes.result_type((name, named[name]) for name in used)
+        shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape
+        if not terms:
+            return np.zeros(shape, result)
+        working = dtypes.working_type(result)
+        summed = dtypes.total([self._term(term, named, working) for term in terms])
+        if s.belongs_to in named and named[s.belongs_to].dtype.kind != "c" and summed.dtype.kind == "c":
+            summed, result = summed.real, dtypes.real_type(result)
+        if summed.shape != shape:
+            summed = np.broadcast_to(summed, shape).copy()
+        return summed.astype(result, copy=False)
+
+    def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
+        shape = self.shapes[term.gives]
+        taken = dict(term.takes)
+        if 0 in shape or any(0 in named[name].shape for name in taken.values()):
+            return np.zeros(shape, working)  # an empty sum
+        inside = {role: self._inward(role, named[name], working) for role, name in taken.items()}
+        if term.gives == "bias":
+            (values,) = inside.values()
+            return dtypes.sum_over_positions(values)
+        if len(inside) == 1:  # a bias on its way to the output, or an array that is only padded
+            (values,) = inside.values()
+            return self._outward(term.gives, values)
+        first, second = TAKES[term.gives]
+        if term.gives != "output":
+            # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
+            conjugate = first if second == "output" else second
+            inside[conjugate] = _conjugate(inside[conjugate])
+        return self._outward(term.gives, self.maps[term.gives](inside[first], inside[second], self.geometry))
+
+    def _inward(self, role: str, array: np.ndarray, working: np.dtype) -> np.ndarray:
+        if not dtypes.is_integer(working):
+            array = array.astype(working, copy=False)
+        if role == "bias":
+            return array.reshape(1, -1, *(1 for _ in self.geometry.axes))
+        for view in self.views.get(role, ()):
+            array = view.inward(array)
+        return array
+
+    def _outward(self, role: str, array: np.ndarray) -> np.ndarray:
+        for view in reversed(self.views.get(role, ())):
+            array = view.outward(array)
+        return array
+
+
+def _conjugate(array: np.ndarray) -> np.ndarray:
+    return array.conj() if array.dtype.kind == "c" else array
