@@ -21,7 +21,7 @@ from npconv.record import recorded
 from npconv.transforms import dilate, pad
 
 
-def convolve(
+def forward(
     input: np.ndarray,
     weight: np.ndarray,
     *,
@@ -37,7 +37,7 @@ def convolve(
     axes; each parameter has one entry an axis.  Integers give exact int64.
 
     >>> x, w = np.arange(5.0).reshape(1, 1, 5), np.ones((1, 1, 2))
-    >>> convolve(x, w, stride=[1], padding=[(1, 0)], dilation=[1], input_dilation=[1], groups=1)
+    >>> forward(x, w, stride=[1], padding=[(1, 0)], dilation=[1], input_dilation=[1], groups=1)
     array([[[0., 1., 3., 5., 7.]]])
     """
     x = pad(dilate(input, input_dilation), padding)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npconv.conv import convolve
+from npconv.conv import forward
 from npconv.dtypes import sum_over_positions
 from npconv.geometry import Geometry
 from npconv.transforms import flip, groups_to_batch, groups_to_channels, swap
@@ -22,7 +22,7 @@ from npconv.transforms import flip, groups_to_batch, groups_to_channels, swap
 
 def output(input: np.ndarray, weight: np.ndarray, geometry: Geometry) -> np.ndarray:
     """dT/dg, the forward itself: pad the input by (lo, hi) and slide the weight over it."""
-    return convolve(
+    return forward(
         input,
         weight,
         input_dilation=geometry.input_dilation,
@@ -35,7 +35,7 @@ def output(input: np.ndarray, weight: np.ndarray, geometry: Geometry) -> np.ndar
 
 def input_gradient(weight: np.ndarray, grad_output: np.ndarray, geometry: Geometry) -> np.ndarray:
     """dT/dx: spread g by the stride, pad it by (K-1-lo, K-1-hi+r), slide the flipped weight over it."""
-    return convolve(
+    return forward(
         grad_output,
         flip(groups_to_batch(swap(weight), geometry.G)),
         input_dilation=geometry.stride,
@@ -49,7 +49,7 @@ def input_gradient(weight: np.ndarray, grad_output: np.ndarray, geometry: Geomet
 def weight_gradient(input: np.ndarray, grad_output: np.ndarray, geometry: Geometry) -> np.ndarray:
     """dT/dw: pad x by (lo, hi-r), slide g over it; stride and dilation trade places."""
     return swap(
-        convolve(
+        forward(
             groups_to_channels(swap(input), geometry.G),
             swap(grad_output),
             input_dilation=geometry.input_dilation,
