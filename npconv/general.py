@@ -126,7 +126,7 @@ def layouts(
         )
     lhs, rhs, out = dimension_numbers
     if not isinstance(rhs, str):
-        return tuple(_permutation(spec, lhs_axes) for spec in (lhs, rhs, out))  # type: ignore[return-value]
+        return _permutation(lhs, lhs_axes), _permutation(rhs, lhs_axes), _permutation(out, lhs_axes)
     spatial = [letter for letter in rhs if letter not in "OI"]
     return (
         _positions(lhs, ["N", "C", *spatial], lhs_axes),
@@ -143,7 +143,7 @@ def _positions(spec: object, letters: list[str], axes: int) -> Layout:
     return tuple(spec.index(letter) for letter in letters)
 
 
-def _permutation(spec: Sequence[int], axes: int) -> Layout:
+def _permutation(spec: Sequence[object], axes: int) -> Layout:
     permutation = tuple(integer(axis, "dimension_numbers") for axis in spec)
     if sorted(permutation) != list(range(axes)):
         raise ValueError(f"dimension_numbers: {permutation} must name the axes 0 to {axes - 1}, each once")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from npconv import dtypes
 from npconv.functional import conv
@@ -20,7 +20,7 @@ def conv_integer(
     dilation: IntOrInts = 1,
     groups: int = 1,
     *,
-    within: DTypeLike | None = None,
+    within: type[np.integer] | np.dtype[np.integer] | str | None = None,
 ) -> np.ndarray:
     """The convolution of (input - input_zero_point) with (weight - weight_zero_point), in integers.
 
@@ -56,7 +56,7 @@ def conv_integer(
     shifted_w = dtypes.difference(w, zero_w.reshape(zero_w.shape + (1,) * (w.ndim - 1)) if zero_w.ndim else zero_w)
     output = conv(shifted_x, shifted_w, None, stride, padding, dilation, groups)
     if within is not None:
-        _check_range(output, np.iinfo(np.dtype(within)))
+        _check_range(output, np.iinfo(within))
     return output
 
 

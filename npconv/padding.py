@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from npconv import dtypes, rules, transforms
-from npconv.geometry import Padding, Pair, paddings
+from npconv.geometry import Geometry, Padding, Pair, paddings
 from npconv.trilinear import Form, View
 
 
@@ -27,6 +27,9 @@ SOURCES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "circular": lambda p, i: p % i,
 }
 SMALLEST = {"reflect": 2, "replicate": 1, "circular": 1}
+
+
+NO_WINDOWS = Geometry(N=0, C=0, O=0, G=1, axes=())
 
 
 def pad(input: np.ndarray, padding: Padding, mode: str = "zeros") -> np.ndarray:
@@ -77,7 +80,7 @@ def pad_form(input_shape: Sequence[int], padding: Padding, mode: str = "zeros") 
     sizes = input_shape[len(input_shape) - len(pairs) :]
     padded = (*input_shape[: len(input_shape) - len(pairs)], *(i + lo + hi for i, (lo, hi) in zip(sizes, pairs)))
     shapes = {"input": tuple(input_shape), "output": padded}
-    return Form(None, {}, shapes, {"input": (padding_view(mode, input_shape, pairs),)})
+    return Form(NO_WINDOWS, {}, shapes, {"input": (padding_view(mode, input_shape, pairs),)})
 
 
 def pad_adjoint_form(output_shape: Sequence[int], padding: Padding, mode: str = "zeros") -> Form:

@@ -118,16 +118,16 @@ class Problem:
         if self != (plain := self.canonical()):
             return str(plain)
         channels = "".join(f"{c}{getattr(self, c)}" for c in "NCOG" if getattr(self, c) != 1)
-        ends = tuple(str(lo) if lo == hi else f"{lo}:{hi}" for lo, hi in self.padding)  # type: ignore[union-attr]
+        ends = [str(lo) if lo == hi else f"{lo}:{hi}" for lo, hi in self.geometry.padding]
         parts = [
             "transposed" if self.transposed else "",
             channels,
             "i" + "x".join(map(str, self.i)),
             "k" + _joined(self.k),
-            "s" + _joined(self.stride) if any(s != 1 for s in self.stride) else "",  # type: ignore[union-attr]
-            "p" + _joined(ends) if any(p != "0" for p in ends) else "",
-            "d" + _joined(self.dilation) if any(d != 1 for d in self.dilation) else "",  # type: ignore[union-attr]
-            "op" + _joined(self.output_padding) if any(self.output_padding) else "",  # type: ignore[arg-type]
+            _unless("s", self.stride, 1),
+            _unless("p", ends, "0"),
+            _unless("d", self.dilation, 1),
+            _unless("op", self.output_padding, 0),
             "bias" if self.bias else "",
             "" if self.padding_mode == "zeros" else self.padding_mode,
         ]
@@ -137,6 +137,11 @@ class Problem:
 def _joined(entries: Any) -> str:
     texts = [str(entry) for entry in entries]
     return texts[0] if len(set(texts)) == 1 else "x".join(texts)
+
+
+def _unless(letters: str, entries: Any, default: object) -> str:
+    """The part that gives these entries, or nothing where all are the default."""
+    return "" if all(entry == default for entry in entries) else letters + _joined(entries)
 
 
 def _read(part: str, line: str) -> list[tuple[str, Any]]:

@@ -14,6 +14,7 @@ Each is linear, pure and total, multiplies nothing, and names its adjoint: the m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +41,9 @@ def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
     padded = np.zeros(leading + tuple(max(i + lo + hi, 0) for i, (lo, hi) in zip(sizes, padding)), x.dtype)
     inside = [(max(0, -lo), min(i, i + hi)) for i, (lo, hi) in zip(sizes, padding)]
     if all(start < stop for start, stop in inside):
-        source = tuple(slice(start, stop) for start, stop in inside)
-        target = tuple(slice(start + lo, stop + lo) for (start, stop), (lo, _) in zip(inside, padding))
-        padded[(..., *target)] = x[(..., *source)]
+        source: tuple[Any, ...] = (..., *(slice(start, stop) for start, stop in inside))
+        target: tuple[Any, ...] = (..., *(slice(start + lo, stop + lo) for (start, stop), (lo, _) in zip(inside, padding)))
+        padded[target] = x[source]
     return padded
 
 
@@ -57,7 +58,7 @@ def dilate(x: np.ndarray, step: Sequence[int]) -> np.ndarray:
         return x
     sizes = tuple(size * (i - 1) + 1 if i else 0 for i, size in zip(x.shape[2:], step))
     dilated = np.zeros(x.shape[:2] + sizes, x.dtype)
-    dilated[(..., *(slice(None, None, size) for size in step))] = x
+    dilated[_every(step)] = x
     return dilated
 
 
@@ -68,7 +69,11 @@ def subsample(x: np.ndarray, step: Sequence[int]) -> np.ndarray:
     >>> subsample(np.array([[[1, 0, 2, 0, 3]]]), [2])
     array([[[1, 2, 3]]])
     """
-    return x[(..., *(slice(None, None, size) for size in step))]
+    return x[_every(step)]
+
+
+def _every(step: Sequence[int]) -> tuple[Any, ...]:
+    return (..., *(slice(None, None, size) for size in step))
 
 
 @recorded

@@ -117,7 +117,7 @@ class Rule:
 class Form:
     """T(x, w, g) for one geometry: the three maps, and the way in and out of them for each role."""
 
-    geometry: Geometry | None
+    geometry: Geometry
     maps: Mapping[str, Map]
     shapes: Mapping[str, Shape]
     views: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
@@ -147,14 +147,15 @@ class Form:
     def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray:
         terms = [term for term in s.terms if all(name in named for _, name in term.takes)]
         used = [name for term in terms for _, name in term.takes]
-        used = used or ([s.belongs_to] if s.belongs_to in named else list(named))
+        owner = named.get(s.belongs_to) if s.belongs_to else None
+        used = used or ([s.name] if owner is not None else list(named))
         result = dtypes.result_type((name, named[name]) for name in used)
         shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape
         if not terms:
             return np.zeros(shape, result)
         working = dtypes.working_type(result)
         summed = dtypes.total([self._term(term, named, working) for term in terms])
-        if s.belongs_to in named and named[s.belongs_to].dtype.kind != "c" and summed.dtype.kind == "c":
+        if owner is not None and owner.dtype.kind != "c" and summed.dtype.kind == "c":
             summed, result = summed.real, dtypes.real_type(result)
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
