@@ -16,16 +16,12 @@ parameter is raised here, before any work is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import index
-from typing import Union
 
-Pair = tuple[int, int]
-Shape = tuple[int, ...]
-IntOrInts = Union[int, Sequence[int]]
-Padding = Union[int, str, Sequence[Union[int, Sequence[int]]]]
+from npconv.arguments import IntOrInts, Padding, Pair, Shape, integer, paddings, per_axis, shape
 
 
 @dataclass(frozen=True)
@@ -173,13 +169,34 @@ def convolution(
 covers 3 (dilation 1 * (3 taps - 1) + 1), which would give 0 outputs; pad more or use fewer taps; \
 called with input (1, 1, 2, 2), weight (1, 1, 3, 3), stride 1, padding 0, dilation 1, groups 1
     """
-    try:
-        return _convolution(input_shape, weight_shape, stride, padding, dilation, groups, rank)
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"{error}; called with input {_show(input_shape)}, weight {_show(weight_shape)}, "
-            f"stride {stride}, padding {padding}, dilation {dilation}, groups {groups}"
-        ) from None
+    call = dict(
+        input=input_shape, weight=weight_shape, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    with _telling_the_call(call):
+        weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
+        rank = len(weight_shape) - 2
+        groups = integer(groups, "groups", at_least=1)
+        batched, N, C = _batch_and_channels(input_shape, rank)
+        O, channels_per_group, *taps = weight_shape
+        if C % groups or O % groups:
+            raise ValueError(
+                f"groups: {groups} must divide the input's {C} channels and the weight's {O} output channels"
+            )
+        if channels_per_group * groups != C:
+            raise ValueError(
+                f"weight: its axis 1 has {channels_per_group} channels, but input has {C} channels in "
+                f"{groups} group(s), so it must have {C // groups}"
+            )
+        sizes = input_shape[-rank:]
+        strides = per_axis(stride, rank, "stride", at_least=1)
+        dilations = per_axis(dilation, rank, "dilation", at_least=1)
+        geometries = list(zip(sizes, taps, strides, dilations))
+        pads = paddings(padding, [same_total(i, k, s, d) for i, k, s, d in geometries])
+        axes = tuple(
+            _window_axis(number, i, k, s, d, lo, hi)
+            for number, ((i, k, s, d), (lo, hi)) in enumerate(zip(geometries, pads))
+        )
+        return Geometry(N, C, O, groups, axes, batched)
 
 
 def transposed(
@@ -202,55 +219,55 @@ def transposed(
     >>> geometry.output_shape, geometry.input_shape, geometry.remainder
     ((1, 2, 4), (1, 3, 8), (1,))
     """
+    call = dict(
+        input=input_shape, weight=weight_shape, stride=stride, padding=padding,
+        output_padding=output_padding, output_size=output_size, dilation=dilation, groups=groups,
+    )  # fmt: skip
+    with _telling_the_call(call):
+        weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
+        rank = len(weight_shape) - 2
+        groups = integer(groups, "groups", at_least=1)
+        batched, N, O = _batch_and_channels(input_shape, rank)
+        weight_O, channels_per_group, *taps = weight_shape
+        if weight_O != O:
+            raise ValueError(f"weight: its axis 0 has size {weight_O}, but input has {O} channels; they must agree")
+        if O % groups:
+            raise ValueError(f"groups: {groups} must divide the input's {O} channels")
+        strides = per_axis(stride, rank, "stride", at_least=1)
+        dilations = per_axis(dilation, rank, "dilation", at_least=1)
+        extras = per_axis(output_padding, rank, "output_padding", at_least=0)
+        if any(extras) and (output_size is not None or isinstance(padding, str) and padding.startswith("same")):
+            raise ValueError(
+                f"output_padding: {output_padding} cannot be given together with output_size or "
+                f"padding 'same', which fix the output's size themselves; leave it at 0"
+            )
+        sizes = _wanted_sizes(output_size, rank, batched)
+        if isinstance(padding, str) and padding.startswith("same") and sizes is None:
+            # The "same" convolution makes ceil(i/s) outputs; without a wanted size i is the largest, s*o.
+            sizes = tuple(s * o for s, o in zip(strides, input_shape[-rank:]))
+        totals = [
+            same_total(i, k, s, d) for i, k, s, d in zip(sizes or [0] * rank, taps, strides, dilations)
+        ]
+        pads = paddings(padding, totals)
+        axes = []
+        for number, (o, k, s, d, (lo, hi)) in enumerate(
+            zip(input_shape[-rank:], taps, strides, dilations, pads)
+        ):
+            smallest = s * (o - 1) + d * (k - 1) + 1 - lo - hi
+            extra = extras[number] if sizes is None else sizes[number] - smallest
+            _check_output_padding(number, smallest, extra, max(s, d), from_size=sizes is not None)
+            axes.append(Axis(smallest + extra, k, o, s, d, lo=lo, hi=hi))
+        return Geometry(N, channels_per_group * groups, O, groups, tuple(axes), batched)
+
+
+@contextmanager
+def _telling_the_call(arguments: dict[str, object]) -> Iterator[None]:
+    """Add the whole call to whatever goes wrong inside."""
     try:
-        return _transposed(
-            input_shape, weight_shape, stride, padding, output_padding, groups, dilation, output_size, rank
-        )
+        yield
     except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"{error}; called with input {_show(input_shape)}, weight {_show(weight_shape)}, "
-            f"stride {stride}, padding {padding}, output_padding {output_padding}, "
-            f"output_size {output_size}, dilation {dilation}, groups {groups}"
-        ) from None
-
-
-def _show(shape: Sequence[int]) -> str:
-    return str(tuple(shape)) if isinstance(shape, Iterable) else repr(shape)
-
-
-def _convolution(
-    input_shape: Sequence[int],
-    weight_shape: Sequence[int],
-    stride: IntOrInts,
-    padding: Padding,
-    dilation: IntOrInts,
-    groups: int,
-    rank: int | None,
-) -> Geometry:
-    weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
-    rank = len(weight_shape) - 2
-    groups = integer(groups, "groups", at_least=1)
-    batched, N, C = _batch_and_channels(input_shape, rank)
-    O, channels_per_group, *taps = weight_shape
-    if C % groups or O % groups:
-        raise ValueError(
-            f"groups: {groups} must divide the input's {C} channels and the weight's {O} output channels"
-        )
-    if channels_per_group * groups != C:
-        raise ValueError(
-            f"weight: its axis 1 has {channels_per_group} channels, but input has {C} channels in "
-            f"{groups} group(s), so it must have {C // groups}"
-        )
-    sizes = input_shape[-rank:]
-    strides = per_axis(stride, rank, "stride", at_least=1)
-    dilations = per_axis(dilation, rank, "dilation", at_least=1)
-    geometries = list(zip(sizes, taps, strides, dilations))
-    pads = paddings(padding, [same_total(i, k, s, d) for i, k, s, d in geometries])
-    axes = tuple(
-        _window_axis(number, i, k, s, d, lo, hi)
-        for number, ((i, k, s, d), (lo, hi)) in enumerate(zip(geometries, pads))
-    )
-    return Geometry(N, C, O, groups, axes, batched)
+        call = ", ".join(f"{name} {value}" for name, value in arguments.items())
+        raise type(error)(f"{error}; called with {call}") from None
 
 
 def _window_axis(number: int, i: int, k: int, s: int, d: int, lo: int, hi: int) -> Axis:
@@ -263,53 +280,6 @@ def _window_axis(number: int, i: int, k: int, s: int, d: int, lo: int, hi: int) 
             f"{o} outputs; pad more or use fewer taps"
         )
     return Axis(i, k, o, s, d, lo=lo, hi=hi)
-
-
-def _transposed(
-    input_shape: Sequence[int],
-    weight_shape: Sequence[int],
-    stride: IntOrInts,
-    padding: Padding,
-    output_padding: IntOrInts,
-    groups: int,
-    dilation: IntOrInts,
-    wanted: IntOrInts | None,
-    rank: int | None,
-) -> Geometry:
-    weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
-    rank = len(weight_shape) - 2
-    groups = integer(groups, "groups", at_least=1)
-    batched, N, O = _batch_and_channels(input_shape, rank)
-    weight_O, channels_per_group, *taps = weight_shape
-    if weight_O != O:
-        raise ValueError(f"weight: its axis 0 has size {weight_O}, but input has {O} channels; they must agree")
-    if O % groups:
-        raise ValueError(f"groups: {groups} must divide the input's {O} channels")
-    strides = per_axis(stride, rank, "stride", at_least=1)
-    dilations = per_axis(dilation, rank, "dilation", at_least=1)
-    extras = per_axis(output_padding, rank, "output_padding", at_least=0)
-    if any(extras) and (wanted is not None or isinstance(padding, str) and padding.startswith("same")):
-        raise ValueError(
-            f"output_padding: {output_padding} cannot be given together with output_size or "
-            f"padding 'same', which fix the output's size themselves; leave it at 0"
-        )
-    sizes = _wanted_sizes(wanted, rank, batched)
-    if isinstance(padding, str) and padding.startswith("same") and sizes is None:
-        # The "same" convolution makes ceil(i/s) outputs; without a wanted size i is the largest, s*o.
-        sizes = tuple(s * o for s, o in zip(strides, input_shape[-rank:]))
-    totals = [
-        same_total(i, k, s, d) for i, k, s, d in zip(sizes or [0] * rank, taps, strides, dilations)
-    ]
-    pads = paddings(padding, totals)
-    axes = []
-    for number, (o, k, s, d, (lo, hi)) in enumerate(
-        zip(input_shape[-rank:], taps, strides, dilations, pads)
-    ):
-        smallest = s * (o - 1) + d * (k - 1) + 1 - lo - hi
-        extra = extras[number] if sizes is None else sizes[number] - smallest
-        _check_output_padding(number, smallest, extra, max(s, d), from_size=sizes is not None)
-        axes.append(Axis(smallest + extra, k, o, s, d, lo=lo, hi=hi))
-    return Geometry(N, channels_per_group * groups, O, groups, tuple(axes), batched)
 
 
 def _check_output_padding(number: int, smallest: int, extra: int, limit: int, from_size: bool) -> None:
@@ -357,52 +327,6 @@ def same_total(i: int, k: int, s: int, d: int) -> int:
     return max(s * (outputs - 1) + d * (k - 1) + 1 - i, 0)
 
 
-def paddings(padding: Padding, same_totals: Sequence[int]) -> tuple[Pair, ...]:
-    """One (lo, hi) pair an axis, from any of the forms in which a padding may be written.
-
-    >>> paddings(1, [0, 0]), paddings([(1, 2), 3], [0, 0])
-    (((1, 1), (1, 1)), ((1, 2), (3, 3)))
-    >>> paddings("same", [3, 0]), paddings("same_lower", [3, 0])
-    (((1, 2), (0, 0)), ((2, 1), (0, 0)))
-    """
-    rank = len(same_totals)
-    if isinstance(padding, str):
-        halves = {
-            "valid": lambda total: (0, 0),
-            "same": lambda total: (total // 2, total - total // 2),
-            "same_lower": lambda total: (total - total // 2, total // 2),
-        }
-        if padding not in halves:
-            raise ValueError(
-                f"padding: {padding!r} is not one of {', '.join(map(repr, halves))}; "
-                f"or give integers, or one (lo, hi) pair an axis"
-            )
-        return tuple(halves[padding](total) for total in same_totals)
-    if not isinstance(padding, Iterable) or _is_scalar_array(padding):
-        lo = integer(padding, "padding")
-        return ((lo, lo),) * rank
-    entries = tuple(padding)
-    if len(entries) == 1 and rank > 1 and not isinstance(entries[0], Iterable):
-        entries *= rank
-    if len(entries) != rank:
-        raise ValueError(
-            f"padding: {len(entries)} entries for {rank} spatial axes; give one integer, one an axis, "
-            f"or one (lo, hi) pair an axis, as in {((1, 2),) * rank}"
-        )
-    return tuple(_ends(entry, number) for number, entry in enumerate(entries))
-
-
-def _ends(entry: int | Sequence[int], number: int) -> Pair:
-    if not isinstance(entry, Iterable) or _is_scalar_array(entry):
-        lo = integer(entry, f"padding of spatial axis {number}")
-        return lo, lo
-    ends = tuple(entry)
-    if isinstance(entry, str) or len(ends) != 2:
-        raise ValueError(f"padding: on spatial axis {number} it is {entry!r}, but a pair has two numbers, (lo, hi)")
-    lo, hi = (integer(end, f"padding of spatial axis {number}") for end in ends)
-    return lo, hi
-
-
 def _shapes(
     input_shape: Sequence[int], weight_shape: Sequence[int], rank: int | None
 ) -> tuple[Shape, Shape]:
@@ -430,58 +354,3 @@ def _batch_and_channels(input_shape: Shape, rank: int) -> tuple[bool, int, int]:
         )
     batched = len(input_shape) == rank + 2
     return batched, (input_shape[0] if batched else 1), input_shape[-rank - 1]
-
-
-# ---------------------------------------------------------------- integers
-
-
-def integer(value: object, name: str, at_least: int | None = None) -> int:
-    """A Python int from any integer, NumPy's included; never from a bool or a float.
-
-    >>> integer(2.0, "stride")
-    Traceback (most recent call last):
-    TypeError: stride: it is 2.0, a float; it must be an integer
-    """
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{name}: it is {value!r}, a {type(value).__name__}; it must be an integer") from None
-    if at_least is not None and number < at_least:
-        raise ValueError(f"{name}: it is {number}, but it must be {at_least} or more")
-    return number
-
-
-def shape(sizes: IntOrInts, name: str) -> Shape:
-    """A shape as Python ints, none of them negative."""
-    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise TypeError(f"{name}: it is {sizes!r}, a {type(sizes).__name__}; it must be a sequence of integers")
-    return tuple(integer(size, f"{name} axis {number}", at_least=0) for number, size in enumerate(sizes))
-
-
-def per_axis(value: IntOrInts, rank: int, name: str, at_least: int | None = None) -> Shape:
-    """One integer an axis, from one integer or one an axis.
-
-    >>> per_axis(2, 3, "stride"), per_axis((1, 2), 2, "stride")
-    ((2, 2, 2), (1, 2))
-    """
-    if not isinstance(value, Iterable) or _is_scalar_array(value):
-        return (integer(value, name, at_least),) * rank
-    if isinstance(value, str):
-        raise TypeError(f"{name}: it is {value!r}, a str; it must be an integer or one integer an axis")
-    entries = tuple(value)
-    if len(entries) == 1:
-        entries *= rank
-    if len(entries) != rank:
-        raise ValueError(
-            f"{name}: {len(entries)} values for {rank} spatial axes; give one integer or one an axis"
-        )
-    return tuple(
-        integer(entry, f"{name} of spatial axis {number}", at_least) for number, entry in enumerate(entries)
-    )
-
-
-def _is_scalar_array(value: object) -> bool:
-    """Whether this is an array without axes: iterable by its type, an integer by its content."""
-    return getattr(value, "ndim", None) == 0
