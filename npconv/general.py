@@ -7,7 +7,6 @@ and a transposed convolution, are itself with other numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,7 +94,7 @@ def general_form(
         "weight": tuple(rhs_shape),
         "output": _arranged((N // batch_groups, O, *(axis.o for axis in axes)), out_layout),
     }
-    batch = View(partial(groups_to_channels, groups=batch_groups), partial(groups_to_batch, groups=batch_groups))
+    batch = View(lambda x: groups_to_channels(x, batch_groups), lambda y: groups_to_batch(y, batch_groups))
     views = {
         "input": (_layout_view(lhs_layout), batch),
         "weight": (_layout_view(rhs_layout),),
