@@ -97,6 +97,7 @@ def swap(x: np.ndarray) -> np.ndarray:
     return x.swapaxes(0, 1)
 
 
+@recorded
 def groups_to_channels(x: np.ndarray, groups: int) -> np.ndarray:
     """(G*N, C, ...) -> (N, G*C, ...): groups of samples become groups of channels.
 
@@ -113,6 +114,7 @@ def groups_to_channels(x: np.ndarray, groups: int) -> np.ndarray:
     return grouped.swapaxes(0, 1).reshape(GN // groups, groups * C, *spatial)
 
 
+@recorded
 def groups_to_batch(x: np.ndarray, groups: int) -> np.ndarray:
     """(N, G*C, ...) -> (G*N, C, ...): groups of channels become groups of samples.
 

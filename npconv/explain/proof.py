@@ -1,0 +1,95 @@
+"""Two proofs that need no other library, both exact on integers.
+
+The form T(x, w, g) is one number, linear in each of its arrays.  So it can be computed three ways, and
+the difference of its values one step up and one step down, halved, is the derivative itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One statement, whether it holds, and the numbers that show it."""
+
+    statement: str
+    holds: bool
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"  {'ok  ' if self.holds else 'FAIL'}  {self.statement}: {self.evidence}"
+
+
+def inner(a: np.ndarray, b: np.ndarray) -> int:
+    """<a, b>, the sum of products cell by cell, in Python's own integers.
+
+    >>> inner(np.array([1, 2]), np.array([10, 100]))
+    210
+    """
+    return sum(int(x) * int(y) for x, y in zip(a.ravel(), b.ravel(), strict=True))
+
+
+def same_shapes(arrays: Mapping[str, np.ndarray], gradients: Mapping[str, np.ndarray]) -> Proof:
+    """Each gradient has the shape of its array."""
+    wrong = [
+        f"the gradient of {name} has shape {gradients[name].shape}, {name} has {arrays[name].shape}"
+        for name in gradients
+        if gradients[name].shape != arrays[name].shape
+    ]
+    return Proof("each gradient has its array's shape", not wrong, "; ".join(wrong) or ", ".join(gradients))
+
+
+def three_ways(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Proof:
+    """<output, g> = <x, grad_input> = <w, grad_weight>: all pairs give one number."""
+    values = [inner(a, b) for a, b in pairs.values()]
+    evidence = " = ".join(map(str, values[:1])) if len(set(values)) == 1 else " and ".join(map(str, values))
+    agree = len(set(values)) == 1
+    return Proof(" = ".join(pairs), agree, f"all are {evidence}" if agree else f"they are {evidence}")
+
+
+def differences(
+    name: str, value: Callable[[np.ndarray], int], array: np.ndarray, gradient: np.ndarray
+) -> Proof:
+    """Every element of a gradient is (value one step up - value one step down) / 2."""
+    statement = f"grad_{name} is the difference quotient, step 1"
+    for cell in np.ndindex(*array.shape):
+        up, down = array.copy(), array.copy()
+        up[cell] += 1
+        down[cell] -= 1
+        twice = value(up) - value(down)
+        if twice != 2 * int(gradient[cell]):
+            where = f"grad_{name}{list(cell)}"
+            return Proof(statement, False, f"{where} is {gradient[cell]}, but the quotient is {twice / 2:g}")
+    return Proof(statement, True, f"all {array.size} elements equal")
+
+
+def prove(
+    function: Callable[..., np.ndarray],
+    arrays: Mapping[str, np.ndarray],
+    gradients: Mapping[str, np.ndarray],
+    grad_output: np.ndarray,
+    **parameters: Any,
+) -> list[Proof]:
+    """The proofs for a function and its gradients; arrays and gradients go by the same names."""
+    shapes = same_shapes(arrays, gradients)
+    if not shapes.holds:
+        return [shapes]
+    output = function(*arrays.values(), **parameters)
+    pairs = {"<output, g>": (output, grad_output)}
+    # A bias is added, not multiplied: T with it is linear in all the rest only together with it.
+    for name in ("input", "weight"):
+        pairs[f"<{name}, grad_{name}>"] = (arrays[name], gradients[name])
+
+    def value_with(name: str) -> Callable[[np.ndarray], int]:
+        return lambda array: inner(function(*{**arrays, name: array}.values(), **parameters), grad_output)
+
+    return [
+        shapes,
+        three_ways(pairs),
+        *(differences(name, value_with(name), arrays[name], gradients[name]) for name in gradients),
+    ]

@@ -1,0 +1,138 @@
+"""Every lesson runs, reads well, proves itself, and fails where the code is at fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from npconv import functional, grad
+from npconv.explain import lessons, proof
+from npconv.geometry import Axis
+from npconv.transforms import flip
+
+
+@pytest.mark.parametrize("name", lessons.NAMES)
+def test_a_lesson_passes_within_80_columns_of_plain_text(name, capsys):
+    assert lessons.run(name) == 0
+    text = capsys.readouterr().out
+    assert text.rstrip().endswith("pass")
+    assert "FAIL" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
+
+
+def test_all_lessons_run_in_their_order(capsys):
+    assert lessons.run() == 0
+    text = capsys.readouterr().out
+    headings = [line.split(":")[0] for line in text.splitlines() if line.split(":")[0] in lessons.NAMES]
+    assert headings == list(lessons.NAMES)
+    assert text.endswith(f"{len(lessons.NAMES)} of {len(lessons.NAMES)} lessons pass\n")
+
+
+def test_the_founding_lessons_come_first():
+    assert lessons.NAMES[:6] == ("simple", "padded", "strided", "remainder", "dilated", "grouped")
+
+
+# The zeros that go in between and around, and the gradient under them, worked out by hand:
+# grad_output 1 2 / 3 4 at stride 2 paints the weight at (0, 0), (0, 2), (2, 0), (2, 2).
+STRIDED_BY_HAND = """\
+grad_output      zeros between      zeros around (= A)
+1 2          ->  1 . 2          ->  . . . . . . .
+3 4              . . .              . . . . . . .
+                 3 . 4              . . 1 . 2 . .
+                                    . . . . . . .
+                                    . . 3 . 4 . .
+                                    . . . . . . .
+                                    . . . . . . .
+
+weight      flipped (= B)
+1 2 3   ->  9 8 7
+4 5 6       6 5 4
+7 8 9       3 2 1
+
+B slides over A = grad_input
+ 1  2  5  4  6
+ 4  5 14 10 12
+10 14 36 24 30
+12 15 34 20 24
+21 24 55 32 36
+"""
+
+
+def test_the_strided_lesson_draws_zeros_in_between_and_around(capsys):
+    lessons.run("strided")
+    assert STRIDED_BY_HAND in capsys.readouterr().out
+
+
+def test_the_remainder_lesson_brackets_what_no_window_reads(capsys):
+    lessons.run("remainder")
+    text = capsys.readouterr().out
+    assert "row 5 and column 5" in text
+    assert "[ 0][ 0][ 0][ 0][ 0][ 0]" in text
+    assert "(2, 3)" in text and "(0, -1)" in text  # +r in one gradient, -r in the other
+
+
+def test_the_dilated_lesson_exchanges_stride_and_dilation(capsys):
+    lessons.run("dilated")
+    text = capsys.readouterr().out
+    assert "slide the weight over it: stride 2, dilation 3" in text
+    assert "slide grad_output over it: stride 3 (= d), dilation 2 (= s)" in text
+
+
+def without_remainder(self):
+    return self.extent - 1 - self.lo, self.extent - 1 - self.hi
+
+
+def unflipped_input_gradient(weight, grad_output, geometry):
+    return grad.input_gradient(flip(weight), grad_output, geometry)
+
+
+def flipped_weight_gradient(input, grad_output, geometry):
+    return flip(grad.weight_gradient(input, grad_output, geometry))
+
+
+def off_by_one_in_one_cell(weight, grad_output, geometry):
+    gradient = grad.input_gradient(weight, grad_output, geometry).copy()
+    gradient.reshape(-1)[-1] += 1
+    return gradient
+
+
+@pytest.mark.parametrize(
+    "role, faulty, seen",
+    [
+        ("input", unflipped_input_gradient, "grad_input[0, 0, 0, 0] is 9, but the quotient is 1"),
+        ("weight", flipped_weight_gradient, "FAIL  grad_weight is the difference quotient"),
+        ("input", off_by_one_in_one_cell, "grad_input[0, 0, 4, 4] is 37, but the quotient is 36"),
+    ],
+)
+def test_a_fault_in_a_gradient_fails_the_lesson_and_is_named(role, faulty, seen, monkeypatch, capsys):
+    monkeypatch.setitem(functional.MAPS, role, faulty)
+    assert lessons.run("strided") == 1
+    text = capsys.readouterr().out
+    assert seen in text
+    assert text.rstrip().endswith("FAIL")
+
+
+def test_a_forgotten_remainder_fails_the_remainder_lesson(monkeypatch, capsys):
+    monkeypatch.setattr(Axis, "input_gradient_padding", property(without_remainder))
+    assert lessons.run("remainder") == 1
+    assert "FAIL" in capsys.readouterr().out
+
+
+def test_one_failing_lesson_makes_the_whole_course_fail(monkeypatch, capsys):
+    monkeypatch.setitem(functional.MAPS, "weight", flipped_weight_gradient)
+    assert lessons.run() == 1
+    assert f"\n0 of {len(lessons.NAMES)} lessons pass" in capsys.readouterr().out
+
+
+def test_an_unknown_lesson_is_refused_with_the_names():
+    with pytest.raises(ValueError, match=r"lesson: there is no 'simpel'; choose one of simple, padded"):
+        lessons.run("simpel")
+
+
+def test_a_difference_quotient_that_differs_is_reported_with_its_place():
+    import numpy as np
+
+    array, wrong = np.array([[2, 3]]), np.array([[5, 8]])
+    shown = proof.differences("input", lambda a: int(5 * a[0, 0] + 7 * a[0, 1]), array, wrong)
+    assert not shown.holds
+    assert shown.evidence == "grad_input[0, 1] is 8, but the quotient is 7"
