@@ -60,8 +60,9 @@ def slide(
     """
     N, C, _, _ = x.shape
     O, _, KH, KW = weight.shape
-    dtype = result = x.dtype if x.dtype == weight.dtype else np.result_type(x, weight)
-    if dtypes.is_integer(result):
+    dtype = x.dtype if x.dtype == weight.dtype else np.result_type(x, weight)
+    exact = dtypes.is_integer(x.dtype) and dtypes.is_integer(weight.dtype)  # uint64 with int64 promotes to float64
+    if exact:
         dtype = dtypes.exact_type(weight[:1].size * dtypes.largest(x) * dtypes.largest(weight))
     windows = im2col(x, (KH, KW), stride, dilation)
     _, _, _, _, OH, OW = windows.shape
@@ -70,7 +71,7 @@ def slide(
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
     rows = weight.astype(dtype, copy=False).reshape(groups, O // groups, C // groups * KH * KW)
     output = np.matmul(rows, columns).reshape(N, O, OH, OW)
-    return dtypes.to_int64(output) if dtypes.is_integer(result) else output
+    return dtypes.to_int64(output) if exact else output
 
 
 def im2col(

@@ -79,14 +79,14 @@ def exact_type(bound: int) -> np.dtype:
 
 def to_int64(x: np.ndarray) -> np.ndarray:
     """Exact sums as int64, or an OverflowError with the number that int64 cannot hold."""
-    if x.dtype == OBJECT and x.size:
-        for extreme in (x.max(), x.min()):
+    if x.dtype.kind in "Ou" and x.size:  # no other kind reaches past int64
+        for extreme in (int(x.max()), int(x.min())):
             if not -(2**63) <= extreme < 2**63:
                 raise OverflowError(
                     f"a sum is {extreme}, but int64 holds only {-(2**63)} to {2**63 - 1}; "
                     f"scale the integers down, or pass floats and accept rounding"
                 )
-    return x.astype(INT64)
+    return x.astype(INT64, copy=False)
 
 
 def total(terms: list[np.ndarray]) -> np.ndarray:
