@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,7 @@ def vjp(function: Callable[..., Any], *arrays: ArrayLike | None, **parameters: A
     """
     rule, form, given = _problem(function, arrays, parameters)
     kept = tuple(None if array is None else np.asarray(array) for array in given)
-    wanted = tuple(None if array is None else name for name, array in zip(rule.arrays, arrays))
-    by = tuple(name for name in wanted if name is not None)
-    return form.evaluate(rule, *kept), Pullback(rule.transposed(by), form, kept, wanted)
+    return form.evaluate(rule, *kept), Pullback(rule.transposed(rule.arrays[: len(arrays)]), form, kept)
 
 
 def jvp(
@@ -87,7 +86,6 @@ class Pullback:
     rule: Rule
     form: Form
     arrays: tuple[np.ndarray | None, ...]
-    wanted: tuple[str | None, ...]
 
     @property
     def cotangents(self) -> int:
@@ -102,8 +100,7 @@ class Pullback:
             raise TypeError(
                 f"pullback: it takes {self.cotangents} gradient(s), one for each result, not {len(cotangents)}"
             )
-        gradients = iter(self.form.results(self.rule, *cotangents, *self.arrays))
-        return tuple(None if name is None else next(gradients) for name in self.wanted)
+        return self.form.evaluate(self.rule, *cotangents, *self.arrays)
 
 
 # How each function's arrays and parameters make its rule and its form; one line each.
@@ -137,6 +134,7 @@ def _problem(
     rule, build = PROBLEMS[base]
     _check_count(rule, arrays, at_least=len(rule.arrays) - ("bias" in rule.arrays))
     given = tuple(arrays) + (None,) * (len(rule.arrays) - len(arrays))
+    _check_parameters(function, dict(zip(rule.arrays, given)), parameters)
     if hasattr(function, "rank"):
         parameters = {**parameters, "rank": function.rank}
     shapes = (None if array is None else np.shape(array) for array in given)
@@ -149,3 +147,15 @@ def _check_count(rule: Rule, arrays: Sequence[ArrayLike | None], at_least: int) 
             f"arrays: {len(arrays)} given, but the function takes {len(rule.arrays)}, "
             f"({', '.join(rule.arrays)}); give sizes and options by keyword"
         )
+
+
+def _check_parameters(
+    function: Callable[..., Any], named: dict[str, ArrayLike | None], parameters: dict[str, Any]
+) -> None:
+    """TypeError where the function itself would refuse these names, or where an array comes by keyword."""
+    for name in named.keys() & parameters.keys():
+        raise TypeError(f"{name}: it is an array; give it by position, among the others")
+    try:
+        signature(function).bind(**named, **parameters)
+    except TypeError as error:
+        raise TypeError(f"parameters: {function.__name__}: {error}") from None

@@ -56,6 +56,7 @@ def _b(output: str) -> Term:
 FORWARD = Rule(
     ("input", "weight", "bias"),
     (Sum("output", (_y("input", "weight"), _y_of_bias("bias"))),),
+    optional=("bias",),
 )
 GENERAL = Rule(("lhs", "rhs"), (Sum("output", (_y("lhs", "rhs"),)),))
 
@@ -91,4 +92,5 @@ DOUBLE_BACKWARD = Rule(
         Sum("weight", (_w("grad_grad_input", "grad_output"),), "weight"),
     ),
     DoubleGradients,
+    optional=("grad_grad_input", "grad_grad_weight", "grad_grad_bias"),
 )

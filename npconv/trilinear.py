@@ -56,7 +56,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Sum:
-    """One result of a rule: the sum of its terms, real where the array it belongs to is real."""
+    """One result of a rule: the sum of its terms, real where its array is real, None where that is None."""
 
     name: str
     terms: tuple[Term, ...]
@@ -70,6 +70,7 @@ class Rule:
     arrays: tuple[str, ...]
     sums: tuple[Sum, ...]
     result: Callable[..., Any] | None = field(default=None, compare=False)
+    optional: tuple[str, ...] = field(default=(), compare=False)
 
     def role(self, array: str) -> str | None:
         """The role that an array plays, the same in every term; None where it plays in no term."""
@@ -92,7 +93,7 @@ class Rule:
             )
             for array in by
         )
-        return Rule(cotangents + self.arrays, sums)
+        return Rule(cotangents + self.arrays, sums, lambda *gradients: gradients, cotangents + self.optional)
 
     def tangent(self) -> Rule:
         """The rule of the directional derivative: all arrays, then one tangent for each."""
@@ -107,7 +108,8 @@ class Rule:
             )
             for s in self.sums
         )
-        return Rule(self.arrays + tuple(tangents.values()), sums, self.result)
+        moving = tuple(tangents.values())
+        return Rule(self.arrays + moving, sums, self.result, self.optional + moving)
 
     def _fresh(self, name: str) -> str:
         return self._fresh("grad_" + name) if name in self.arrays else name
@@ -124,16 +126,15 @@ class Form:
 
     def evaluate(self, rule: Rule, *arrays: Any) -> Any:
         """The rule's result for these arrays; None stands for an array that is not there."""
-        results = self.results(rule, *arrays)
+        for name, array in zip(rule.arrays, arrays):
+            if array is None and name not in rule.optional:
+                raise TypeError(f"{name}: it is None; it must be an array")
+        named = {name: np.asarray(a) for name, a in zip(rule.arrays, arrays) if a is not None}
+        self._check(rule, named)
+        results = tuple(self._sum(s, named) for s in rule.sums)
         if rule.result is not None:
             return rule.result(*results)
         return results if len(results) > 1 else results[0]
-
-    def results(self, rule: Rule, *arrays: Any) -> tuple[np.ndarray, ...]:
-        """All the rule's results as a plain tuple."""
-        named = {name: np.asarray(a) for name, a in zip(rule.arrays, arrays) if a is not None}
-        self._check(rule, named)
-        return tuple(self._sum(s, named) for s in rule.sums)
 
     def _check(self, rule: Rule, named: Mapping[str, np.ndarray]) -> None:
         for name, array in named.items():
@@ -144,10 +145,12 @@ class Form:
                     f"{self.shapes[role]}"
                 )
 
-    def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        owner = named.get(s.belongs_to) if s.belongs_to else None
+        if s.belongs_to and owner is None:
+            return None
         terms = [term for term in s.terms if all(name in named for _, name in term.takes)]
         used = [name for term in terms for _, name in term.takes]
-        owner = named.get(s.belongs_to) if s.belongs_to else None
         used = used or ([s.name] if owner is not None else list(named))
         result = dtypes.result_type((name, named[name]) for name in used)
         shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape
@@ -159,7 +162,7 @@ class Form:
             summed, result = summed.real, dtypes.real_type(result)
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
-        return summed.astype(result, copy=False)
+        return dtypes.to_int64(summed) if result == dtypes.INT64 else summed.astype(result, copy=False)
 
     def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
         shape = self.shapes[term.gives]
@@ -172,7 +175,7 @@ class Form:
             return dtypes.sum_over_positions(values)
         if len(inside) == 1:  # a bias on its way to the output, or an array that is only padded
             (values,) = inside.values()
-            return self._outward(term.gives, values)
+            return self._outward(term.gives, values.copy())  # no move need have run: never hand back the caller's own
         first, second = TAKES[term.gives]
         if term.gives != "output":
             # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
