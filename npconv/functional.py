@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import grad, rules
-from npconv.geometry import Geometry, IntOrInts, Padding, Shape, convolution, integer, shape
+from npconv.geometry import Axis, Geometry, IntOrInts, Padding, Shape, convolution, integer, shape
 from npconv.padding import padding_view
 from npconv.rules import DoubleGradients, Gradients
 from npconv.trilinear import NO_BATCH, Form, Map, View
@@ -249,14 +249,21 @@ def form_of(geometry: Geometry, maps: Mapping[str, Map], padding_mode: str = "ze
 
 def bias_form(output_shape: Shape, rank: int | None) -> Form:
     """The form of a convolution with one tap, whose output has this shape: enough to add a bias."""
+    if rank is None and len(output_shape) < 3:
+        raise ValueError(
+            f"grad_output: it has {len(output_shape)} axes, but it needs batch, channels and a spatial axis, "
+            f"so 3 or more; without the batch, say the rank"
+        )
     rank = len(output_shape) - 2 if rank is None else integer(rank, "rank", at_least=1)
-    if len(output_shape) not in (rank + 1, rank + 2) or rank < 1:
+    if len(output_shape) not in (rank + 1, rank + 2):
         raise ValueError(
             f"grad_output: it has {len(output_shape)} axes, but with {rank} spatial axes it must have "
             f"{rank + 2} (batch, channels, spatial) or {rank + 1} (without the batch)"
         )
-    channels = output_shape[-rank - 1]
-    return conv_form(output_shape, (channels, channels) + (1,) * rank)
+    channels, *sizes = output_shape[-rank - 1 :]
+    batched = len(output_shape) == rank + 2
+    axes = tuple(Axis(i=size, k=1, o=size) for size in sizes)
+    return form_of(Geometry(output_shape[0] if batched else 1, channels, channels, 1, axes, batched), MAPS)
 
 
 # ---------------------------------------------------------------- with the number of axes fixed

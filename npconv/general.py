@@ -81,8 +81,8 @@ def general_form(
     _check_groups(N, C, O, channels, feature_groups, batch_groups)
     rank = len(sizes)
     strides = per_axis(window_strides, rank, "window_strides", at_least=1)
-    lefts = per_axis(lhs_dilation or 1, rank, "lhs_dilation", at_least=1)
-    rights = per_axis(rhs_dilation or 1, rank, "rhs_dilation", at_least=1)
+    lefts = per_axis(1 if lhs_dilation is None else lhs_dilation, rank, "lhs_dilation", at_least=1)
+    rights = per_axis(1 if rhs_dilation is None else rhs_dilation, rank, "rhs_dilation", at_least=1)
     pads = _paddings(padding, sizes, taps, strides, lefts, rights)
     axes = tuple(
         _axis(number, i, k, s, d, l, pair)
