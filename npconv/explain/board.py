@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from npconv.explain.drawing import beside, draw, picture
+from npconv.explain.drawing import beside, draw
+from npconv.explain.scene import Figure
 from npconv.explain.trace import Stage, Trace
 
 # What an array is called once a move has made it.
@@ -12,33 +15,50 @@ CAPTIONS = {
     "dilate": "zeros between",
     "flip": "flipped",
     "swap": "axes swapped",
-    "subsample": "every step-th",
     "groups_to_batch": "groups apart",
     "groups_to_channels": "groups in channels",
+    "plus bias": "plus bias",
 }
 
 
-def board(made: Trace, result: str) -> list[str]:
-    """The pictures of one map: A under the window, B the window, each with its moves; the result."""
-    under, window = (made.chain(number) for number in made.slide.parents)
-    final = draw(f"B slides over A = {result}", made.result, np.zeros(made.result.shape, bool))
+def board(figure: Figure, marks: Mapping[int, np.ndarray] | None = None) -> list[str]:
+    """The pictures of one map: A, which is padded; B, which slides over it; the result.
+
+    Each array is drawn with its moves; `marks` says which cells of which stage stand in brackets.
+    """
+    made, marks = figure.trace, marks or {}
+    under, window = (made.chain(number) for number in made.stages[made.slide].parents)
+    rows = [_row(made, under, "= A", marks), _row(made, window, "= B", marks)]
+    after = [number for number in range(made.slide, len(made.stages)) if not made.stages[number].idle]
+    captions = ["B slides over A", *(caption(made.stages[number]) for number in after[1:])]
+    captions[-1] += f" = {figure.result}"
+    last = beside(
+        [_draw(made, number, text, marks) for number, text in zip(after, captions)], ["->"] * (len(after) - 1)
+    )
     if len(under) == len(window) == 1:
-        return beside([_row(under, "A"), _row(window, "B"), final])
-    return [*_row(under, "A"), "", *_row(window, "B"), "", *final]
-
-
-def _row(chain: list[Stage], letter: str) -> list[str]:
-    """An array and what each move made of it; the last is what the window is or slides over."""
-    captions = [*map(caption, chain[:-1]), f"{caption(chain[-1])} (= {letter})"]
-    return beside(list(map(picture, chain, captions)), ["->"] * (len(chain) - 1))
+        return beside([*rows, last])
+    return [*rows[0], "", *rows[1], "", *last]
 
 
 def caption(stage: Stage) -> str:
-    """The array's name, or what the move did."""
-    if stage.step is None:
+    """The array's name, or what the move did to make it."""
+    if not stage.parents:
         return stage.name
     if stage.name == "pad":
-        padding = stage.step.arguments[1]
-        crops, adds = (any(test(end) for pair in padding for end in pair) for test in ((0).__gt__, (0).__lt__))
-        return " and ".join(["cropped"] * crops + ["zeros around"] * adds)
+        ends = [end for pair in stage.step.arguments[1] for end in pair]
+        words = {"cropped": min(ends) < 0, "zeros around": max(ends) > 0}
+        return " and ".join(word for word, true in words.items() if true)
     return CAPTIONS[stage.name]
+
+
+def _row(made: Trace, chain: list[int], letter: str, marks: Mapping[int, np.ndarray]) -> list[str]:
+    """An array, and what each move made of it."""
+    captions = [caption(made.stages[number]) for number in chain]
+    captions[-1] += f" ({letter})"
+    return beside([_draw(made, *pair, marks) for pair in zip(chain, captions)], ["->"] * (len(chain) - 1))
+
+
+def _draw(made: Trace, number: int, title: str, marks: Mapping[int, np.ndarray]) -> list[str]:
+    stage = made.stages[number]
+    marked = marks.get(number)
+    return draw(title, stage.array, stage.put_in, None if marked is None else marked.reshape(stage.array.shape))

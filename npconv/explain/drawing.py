@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from npconv.explain.trace import Stage
-
 WIDTH = 80
 PUT_IN = "."  # a zero that stands for no element
 
@@ -29,16 +27,11 @@ def plane(values: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = No
     ]
 
 
-def picture(stage: Stage, title: str, marked: np.ndarray | None = None) -> list[str]:
-    """A stage under its title: one matrix, or one for each pair of leading indices.
-
-    Axes (a, b, rows, columns) or (a, b, columns); `marked` has the array's shape.
-    """
-    return draw(title, stage.array, (stage.roots < 0).reshape(stage.array.shape), marked)
-
-
 def draw(title: str, array: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = None) -> list[str]:
-    """An array under its title, as `picture` draws it."""
+    """An array under its title: one matrix, or one for each pair of leading indices.
+
+    Axes (a, b, rows, columns) or (a, b, columns); put_in and marked have the array's shape.
+    """
     first, second, *spatial = array.shape
     matrix = (first, second, *([1] * (2 - len(spatial))), *spatial)
     values, empty = array.reshape(matrix), put_in.reshape(matrix)
@@ -50,7 +43,7 @@ def draw(title: str, array: np.ndarray, put_in: np.ndarray, marked: np.ndarray |
         for b in range(second):
             lines = plane(values[a, b], empty[a, b], None if marks is None else marks[a, b])
             planes.append(lines if first * second == 1 else [f"[{a},{b}]", *lines])
-    body = [line for row in _rows(planes, 2, WIDTH // 2 if first * second > 4 else WIDTH // 3) for line in row]
+    body = [line for row in _rows(planes, 2, WIDTH // 2) for line in row]
     return [title, *body]
 
 

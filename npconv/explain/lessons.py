@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npconv import conv, conv_backward
 from npconv.explain import narrate
 from npconv.explain.board import board
 from npconv.explain.drawing import WIDTH, beside, draw
@@ -30,52 +29,41 @@ class Lesson:
     says: str
     pages: tuple[Callable[[Scene], list[str]], ...]
 
-    def proofs(self, scene: Scene) -> list[Proof]:
-        """Its statements, each shown to hold or not, in exact integers."""
-        g, parameters = scene.output_gradient, scene.problem.parameters
-        arrays = {"input": scene.input, "weight": scene.weight}
-        gradients = conv_backward(g, scene.input, scene.weight, **parameters)._asdict()
-        return prove(conv, arrays, {name: gradients[name] for name in arrays}, g, **parameters)
-
 
 def forward_page(scene: Scene) -> list[str]:
     """The forward: pad, slide."""
-    made = scene.forward_map
-    return ["FORWARD", *_steps(narrate.forward(scene.geometry, made.padding())), "", *board(made, "output")]
+    return _page("FORWARD", scene, "forward")
 
 
 def input_page(scene: Scene) -> list[str]:
     """The gradient by the input: dilate, pad, flip, slide."""
-    made = scene.input_map
-    steps = narrate.input_gradient(scene.geometry, made.padding())
-    return ["GRADIENT BY THE INPUT", *_steps(steps), "", *board(made, "grad_input")]
+    return _page("GRADIENT BY THE INPUT", scene, "input")
 
 
 def weight_page(scene: Scene) -> list[str]:
     """The gradient by the weight: pad, slide with stride and dilation exchanged."""
-    made = scene.weight_map
-    steps = narrate.weight_gradient(scene.geometry, made.padding())
-    return ["GRADIENT BY THE WEIGHT", *_steps(steps), "", *board(made, "grad_weight")]
+    return _page("GRADIENT BY THE WEIGHT", scene, "weight")
+
+
+def _page(heading: str, scene: Scene, of: str) -> list[str]:
+    (figure,) = scene.figures(of)
+    return [heading, *(f"  {step}" for step in narrate.steps(figure)), "", *board(figure)]
 
 
 def remainder_page(scene: Scene) -> list[str]:
     """The inputs that no window reads, and their gradients, in brackets."""
     rows, columns = scene.geometry.axes
-    unread = np.zeros(scene.input.shape, bool)
+    x = scene.arrays["input"]
+    unread, plain = np.zeros(x.shape, bool), np.zeros(x.shape, bool)
     unread[:, :, list(rows.unread)] = True
     unread[:, :, :, list(columns.unread)] = True
-    plain = np.zeros(scene.input.shape, bool)
+    (figure,) = scene.figures("input")
     return [
         "WHAT NO WINDOW READS (in brackets)",
         f"  row {rows.unread[0]} and column {columns.unread[0]} of the input lie behind the last window;",
         "  the output does not depend on them, so their gradient is zero",
         "",
-        *beside(
-            [
-                draw("input", scene.input, plain, unread),
-                draw("grad_input", scene.input_map.result, plain, unread),
-            ],
-        ),
+        *beside([draw("input", x, plain, unread), draw("grad_input", figure.trace.result, plain, unread)]),
     ]
 
 
@@ -169,23 +157,20 @@ def teach(lesson: Lesson) -> bool:
     """Print one lesson; whether all its proofs hold."""
     heading = f"{lesson.name}: {lesson.title}"
     scene = Scene.of(Problem.parse(lesson.problem))
+    shapes = ", ".join(f"{name} {narrate.by(array.shape)}" for name, array in scene.arrays.items())
     print(heading, "=" * len(heading), "", *_paragraph(lesson.says), "", sep="\n")
-    print(narrate.shapes(scene.geometry), narrate.parameters(scene.geometry), sep="\n")
+    print(shapes, narrate.parameters(scene.geometry), sep="\n")
     print(*(f"  {line}" for line in narrate.sizes(scene.geometry)), "", sep="\n")
     try:
         for page in lesson.pages:
             print(*page(scene), "", sep="\n")
-        proofs = lesson.proofs(scene)
+        proofs = prove(scene)
     except ValueError as error:
         proofs = [Proof("the maps run", False, str(error))]
     print("PROOF, in exact integers", *proofs, sep="\n")
     passed = all(proof.holds for proof in proofs)
     print("pass" if passed else "FAIL", "", sep="\n")
     return passed
-
-
-def _steps(steps: list[str]) -> list[str]:
-    return [f"  {line}" for line in steps]
 
 
 def _paragraph(text: str) -> list[str]:

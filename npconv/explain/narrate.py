@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from npconv.explain.scene import Figure
 from npconv.geometry import Axis, Geometry, Pair
 
 AXIS_NAMES = {1: ("",), 2: ("rows", "columns"), 3: ("planes", "rows", "columns")}
@@ -49,14 +50,6 @@ def per_axis(sentences: Iterable[str]) -> list[str]:
     return [f"{name + ':':9}{sentence}" for name, sentence in zip(names, said)]
 
 
-def shapes(geometry: Geometry) -> str:
-    """The three shapes in one line."""
-    return (
-        f"input {by(geometry.input_shape)}, weight {by(geometry.weight_shape)}, "
-        f"output {by(geometry.output_shape)}"
-    )
-
-
 def parameters(geometry: Geometry) -> str:
     """Stride, padding, dilation and groups in one line."""
 
@@ -72,59 +65,88 @@ def parameters(geometry: Geometry) -> str:
 
 def sizes(geometry: Geometry) -> list[str]:
     """Extent, output size and remainder, as formulas with the numbers put in."""
+    axes = geometry.axes
     return [
-        *per_axis(f"extent     K = d(k-1)+1 = {a.d}*({a.k}-1)+1 = {a.extent}" for a in geometry.axes),
+        *per_axis(f"extent     K = d(k-1)+1 = {a.d}*({a.k}-1)+1 = {a.extent}" for a in axes),
         *per_axis(
             f"output     o = floor((i+lo+hi-K)/s)+1 "
             f"= floor(({a.i}{plus(a.lo)}{plus(a.hi)}-{a.extent})/{a.s})+1 = {a.o}"
-            for a in geometry.axes
+            for a in axes
         ),
         *per_axis(
             f"remainder  r = i+lo+hi-K-(o-1)s "
             f"= {a.i}{plus(a.lo)}{plus(a.hi)}-{a.extent}-({a.o}-1)*{a.s} = {a.remainder}"
-            for a in geometry.axes
+            for a in axes
         ),
     ]
 
 
-def forward(geometry: Geometry, padding: Sequence[Pair]) -> list[str]:
-    """The forward's steps; `padding` is what was applied."""
+def transposed_sizes(geometry: Geometry) -> list[str]:
+    """The same for a transposed convolution: its input is the geometry's output, its size is i."""
+    axes = geometry.axes
     return [
-        *_padded("pad the input by (lo, hi)", geometry, padding, lambda a: f"({a.lo}, {a.hi})"),
-        *per_axis(f"slide the weight over it: stride {a.s}, dilation {a.d}; no flip" for a in geometry.axes),
+        *per_axis(f"extent  K = d(k-1)+1 = {a.d}*({a.k}-1)+1 = {a.extent}" for a in axes),
+        *per_axis(
+            f"output  (i-1)s-lo-hi+K+output_padding "
+            f"= ({a.o}-1)*{a.s}{minus(a.lo)}{minus(a.hi)}+{a.extent}{plus(a.remainder)} = {a.i}"
+            for a in axes
+        ),
     ]
 
 
-def input_gradient(geometry: Geometry, padding: Sequence[Pair]) -> list[str]:
-    """The input gradient's steps; `padding` is what was applied."""
+def steps(figure: Figure) -> list[str]:
+    """What was done to which array, with the paddings that were applied."""
+    return STEPS[figure.map](figure)
+
+
+def _output_steps(figure: Figure) -> list[str]:
+    axes = figure.geometry.axes
     return [
-        *per_axis(f"dilate grad_output by the stride {a.s}: {zeros_between(a.s)}" for a in geometry.axes),
+        *_padded(f"pad {figure.under} by (lo, hi)", figure, lambda a: f"({a.lo}, {a.hi})"),
+        *per_axis(f"slide {figure.window} over it: stride {a.s}, dilation {a.d}; no flip" for a in axes),
+    ]
+
+
+def _input_steps(figure: Figure) -> list[str]:
+    axes = figure.geometry.axes
+    return [
+        *per_axis(f"dilate {figure.under} by the stride {a.s}: {zeros_between(a.s)}" for a in axes),
         *_padded(
             "pad it by (K-1-lo, K-1-hi+r)",
-            geometry,
-            padding,
+            figure,
             lambda a: f"({a.extent}-1{minus(a.lo)}, {a.extent}-1{minus(a.hi)}{plus(a.remainder)})",
         ),
-        f"flip the weight and swap its channel axes{in_groups(geometry)}",
-        *per_axis(f"slide it over that: stride {a.l}, dilation {a.d}" for a in geometry.axes),
+        f"flip {figure.window} and swap its channel axes{in_groups(figure.geometry)}",
+        *per_axis(f"slide it over that: stride {a.l}, dilation {a.d}" for a in axes),
     ]
 
 
-def weight_gradient(geometry: Geometry, padding: Sequence[Pair]) -> list[str]:
-    """The weight gradient's steps; `padding` is what was applied."""
+def _weight_steps(figure: Figure) -> list[str]:
+    axes = figure.geometry.axes
     return [
-        f"swap batch and channels of input and grad_output{in_groups(geometry)}",
+        f"swap batch and channels of {figure.under} and {figure.window}{in_groups(figure.geometry)}",
         *_padded(
-            "pad the input by (lo, hi-r)",
-            geometry,
-            padding,
-            lambda a: f"({a.lo}, {a.hi}{minus(a.remainder)})",
+            f"pad {figure.under} by (lo, hi-r)", figure, lambda a: f"({a.lo}, {a.hi}{minus(a.remainder)})"
         ),
         *per_axis(
-            f"slide grad_output over it: stride {a.d} (= d), dilation {a.s} (= s); no flip"
-            for a in geometry.axes
+            f"slide {figure.window} over it: stride {a.d} (= d), dilation {a.s} (= s); no flip" for a in axes
         ),
     ]
+
+
+STEPS = {"output": _output_steps, "input": _input_steps, "weight": _weight_steps}
+
+
+def formula(figure: Figure) -> list[str]:
+    """What one element of the result is, and which indices meet, with the numbers put in."""
+    under, window, result = figure.under, figure.window, figure.result
+    sums = {
+        "output": f"{result}[n,o,p] = sum over c, q of {under}[n,c,m] * {window}[o,c,q]",
+        "input": f"{result}[n,c,m] = sum over o, p, q of {under}[n,o,p] * {window}[o,c,q]",
+        "weight": f"{result}[o,c,q] = sum over n, p of {under}[n,c,m] * {window}[n,o,p]",
+    }
+    meet = per_axis(f"m = s*p + d*q - lo = {a.s}*p + {a.d}*q {minus(a.lo)[0]} {abs(a.lo)}" for a in figure.geometry.axes)
+    return [sums[figure.map], *(f"where {line}" for line in meet)]
 
 
 def zeros_between(step: int) -> str:
@@ -141,11 +163,9 @@ def in_groups(geometry: Geometry) -> str:
     return f", in each of the {geometry.G} groups" if geometry.G > 1 else ""
 
 
-def _padded(
-    what: str, geometry: Geometry, padding: Sequence[Pair], formula: Callable[[Axis], str]
-) -> list[str]:
+def _padded(what: str, figure: Figure, formula: Callable[[Axis], str]) -> list[str]:
     def say(axis: Axis, pair: Pair) -> str:
         said = formula(axis)
         return f"{what} = {said}" + (f" = {pair}" if said != str(pair) else "")
 
-    return per_axis(say(axis, pair) for axis, pair in zip(geometry.axes, padding))
+    return per_axis(say(axis, pair) for axis, pair in zip(figure.geometry.axes, figure.trace.padding))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from npconv import conv, conv_backward, conv_transpose, conv_transpose_backward
+from npconv.explain.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -68,28 +70,22 @@ def differences(
     return Proof(statement, True, f"all {array.size} elements equal")
 
 
-def prove(
-    function: Callable[..., np.ndarray],
-    arrays: Mapping[str, np.ndarray],
-    gradients: Mapping[str, np.ndarray],
-    grad_output: np.ndarray,
-    **parameters: Any,
-) -> list[Proof]:
-    """The proofs for a function and its gradients; arrays and gradients go by the same names."""
+def prove(scene: Scene) -> list[Proof]:
+    """The proofs for one convolution: shapes, three ways to one number, every difference quotient."""
+    problem, g = scene.problem, scene.arrays["grad_output"]
+    forward, backward = (conv_transpose, conv_transpose_backward) if problem.transposed else (conv, conv_backward)
+    arrays = {name: scene.arrays[name] for name in ("input", "weight", "bias") if name in scene.arrays}
+    found = backward(g, arrays["input"], arrays["weight"], **problem.parameters)._asdict()
+    gradients = {name: found[name] for name in arrays}
     shapes = same_shapes(arrays, gradients)
     if not shapes.holds:
         return [shapes]
-    output = function(*arrays.values(), **parameters)
-    pairs = {"<output, g>": (output, grad_output)}
-    # A bias is added, not multiplied: T with it is linear in all the rest only together with it.
-    for name in ("input", "weight"):
-        pairs[f"<{name}, grad_{name}>"] = (arrays[name], gradients[name])
 
     def value_with(name: str) -> Callable[[np.ndarray], int]:
-        return lambda array: inner(function(*{**arrays, name: array}.values(), **parameters), grad_output)
+        return lambda array: inner(forward(**{**arrays, name: array}, **problem.parameters), g)
 
-    return [
-        shapes,
-        three_ways(pairs),
-        *(differences(name, value_with(name), arrays[name], gradients[name]) for name in gradients),
-    ]
+    # A bias is added, not multiplied: only without it is the form linear in each of the other two.
+    pairs = {"<output, g>": (forward(arrays["input"], arrays["weight"], **problem.parameters), g)}
+    pairs.update({f"<{name}, grad_{name}>": (arrays[name], gradients[name]) for name in ("input", "weight")})
+    quotients = (differences(name, value_with(name), arrays[name], gradients[name]) for name in arrays)
+    return [shapes, three_ways(pairs), *quotients]

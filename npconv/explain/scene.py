@@ -1,17 +1,154 @@
-"""A problem with numbers in it, and its maps as they ran: what every picture is drawn from."""
+"""A problem with numbers in it, and its maps as they ran: what every picture is drawn from.
+
+Which maps there are, and of which arrays, stands in the same rules that npconv evaluates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from npconv import conv, conv_input, conv_transpose, conv_weight
+from npconv import rules
 from npconv.explain.trace import Trace, trace
+from npconv.functional import conv_form
 from npconv.geometry import Geometry, Shape
 from npconv.problem import Problem
+from npconv.transposed import conv_transpose_form
+from npconv.trilinear import Form, Rule, Term
+
+RULES = {
+    "forward": rules.FORWARD,
+    "input": rules.INPUT,
+    "weight": rules.WEIGHT,
+    "double": rules.DOUBLE_BACKWARD,
+}
+OF = ("forward", "input", "weight", "transpose", "double")
+MOST_PRODUCTS = 1_000_000  # more than nobody could look at one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """One map of two arrays, as it ran.
+
+    result: the name of what it gives, or of the sum of which this is one term.
+    map: which of grad.py's maps ran, by what it gives: "output", "input" or "weight".
+    names: the names of its two arrays, by the role that each plays in that map.
+    """
+
+    result: str
+    map: str
+    names: Mapping[str, str]
+    geometry: Geometry
+    trace: Trace
+
+    @property
+    def under(self) -> str:
+        """The name of the array that was padded."""
+        return self.names["output" if self.map == "input" else "input"]
+
+    @property
+    def window(self) -> str:
+        """The name of the array that slid over it."""
+        return self.names["output" if self.map == "weight" else "weight"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A problem, and the arrays to run it on, by name.
+
+    >>> scene = Scene.of(Problem.parse("i5x5_k3_s2"))
+    >>> scene.arrays["grad_output"].tolist()
+    [[[[1, 2], [3, 4]]]]
+    >>> [(figure.result, figure.under, figure.trace.padding) for figure in scene.figures("input")]
+    [('grad_input', 'grad_output', ((2, 2), (2, 2)))]
+    """
+
+    problem: Problem
+    arrays: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Scene:
+        """The problem with `digits` in all its arrays; ValueError where pictures cannot show it.
+
+        Were input and output gradient equal, the weight's gradient would be its own mirror image, and
+        a flip that does not belong there would not be seen.
+        """
+        _check(problem)
+        arrays = {
+            "input": digits(problem.input_shape, step=4),
+            "weight": digits(problem.weight_shape),
+            "grad_output": digits(problem.output_shape),
+        }
+        if problem.bias:
+            arrays["bias"] = 10 * np.arange(1, problem.O + 1)
+        return cls(problem, arrays)
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        return self.problem.geometry
+
+    @cached_property
+    def form(self) -> Form:
+        """The trilinear form on which npconv evaluates the problem."""
+        make = conv_transpose_form if self.problem.transposed else conv_form
+        return make(self.problem.input_shape, self.problem.weight_shape, **self.problem.parameters)
+
+    def transposed(self) -> Scene:
+        """The transposed convolution that leads from the output's size back to the input's."""
+        p, geometry = self.problem, self.geometry
+        if p.transposed:
+            raise ValueError("of: the problem is a transposed convolution already; explain its 'forward'")
+        back = Problem(
+            i=tuple(axis.o for axis in geometry.axes), k=p.k, N=p.N, C=p.O, O=p.C, G=p.G,
+            stride=geometry.stride, padding=geometry.padding, dilation=geometry.dilation,
+            output_padding=geometry.remainder, transposed=True,
+        )  # fmt: skip
+        arrays = {"input": self.arrays["grad_output"], "weight": self.arrays["weight"]}
+        return Scene(back, {**arrays, "grad_output": self.arrays["input"]})
+
+    def figures(self, of: str) -> list[Figure]:
+        """The maps of which one of `OF` consists, as they ran."""
+        if of not in OF:
+            raise ValueError(f"of: it is {of!r}, but it must be one of {', '.join(OF)}")
+        if of == "transpose":
+            return self.transposed().figures("forward")
+        made = self._run(RULES[of])
+        return [
+            self._figure(total.name, term, made)
+            for total in RULES[of].sums
+            for term in total.terms
+            if len(term.takes) == 2  # not a bias, which is only added
+        ]
+
+    def _run(self, rule: Rule) -> Trace:
+        given = {name: array for name, array in self._named().items() if name in rule.arrays}
+
+        def evaluate(*arrays: np.ndarray) -> Any:
+            named = dict(zip(given, arrays))
+            return self.form.evaluate(rule, *(named.get(name) for name in rule.arrays))
+
+        return trace(evaluate, given)
+
+    def _named(self) -> dict[str, np.ndarray]:
+        """All arrays, and for the second order what arrives at the two gradients."""
+        directions = {f"grad_grad_{name}": digits(self.arrays[name].shape, step=2) for name in ("input", "weight")}
+        return {**self.arrays, **directions}
+
+    def _figure(self, result: str, term: Term, made: Trace) -> Figure:
+        names, geometry = dict(term.takes), self.geometry
+        bias = [name for name in ("bias",) if result == "output" and name in self.arrays]
+        part = made.part(*names.values(), *bias)
+        gives = term.gives
+        if self.problem.transposed:  # what it calls its input stands where the convolution has its output
+            exchanged = {"input": "output", "output": "input", "weight": "weight"}
+            gives, names = exchanged[gives], {exchanged[role]: name for role, name in names.items()}
+            geometry = geometry.without_remainder() if gives == "output" else geometry
+        return Figure(result if result == "output" else f"grad_{result}", gives, names, geometry, part)
 
 
 def digits(shape: Shape, step: int = 1) -> np.ndarray:
@@ -27,57 +164,22 @@ def digits(shape: Shape, step: int = 1) -> np.ndarray:
     return (1 + (step * place + place // 9 + 2 * channel) % 9).reshape(shape)
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """A convolution, its three arrays, and the three maps as they ran, each with all its moves.
-
-    >>> scene = Scene.of(Problem.parse("i5x5_k3_s2"))
-    >>> scene.output_gradient.tolist(), scene.input_map.padding()
-    ([[[[1, 2], [3, 4]]]], ((2, 2), (2, 2)))
-    """
-
-    problem: Problem
-    input: np.ndarray
-    weight: np.ndarray
-    output_gradient: np.ndarray
-
-    @classmethod
-    def of(cls, problem: Problem) -> Scene:
-        """The problem with `digits` in all its arrays.
-
-        Were input and output gradient equal, the weight's gradient would be its own mirror image, and
-        a flip that does not belong there would not be seen.
-        """
-        geometry = problem.geometry
-        return cls(
-            problem, digits(geometry.input_shape, step=4), digits(geometry.weight_shape), digits(geometry.output_shape)
+def _check(problem: Problem) -> None:
+    if problem.rank > 2:
+        raise ValueError(f"explain: the problem has {problem.rank} spatial axes; pictures show one or two")
+    if problem.padding_mode != "zeros":
+        raise ValueError(
+            f"explain: the border is {problem.padding_mode}; pictures show a border of zeros; "
+            f"pad the input first and leave the padding at 0"
         )
-
-    @property
-    def geometry(self) -> Geometry:
-        return self.problem.geometry
-
-    @cached_property
-    def forward_map(self) -> Trace:
-        return trace(conv, {"input": self.input, "weight": self.weight}, **self.problem.parameters)
-
-    @cached_property
-    def input_map(self) -> Trace:
-        def of(weight: np.ndarray, grad_output: np.ndarray) -> np.ndarray:
-            return conv_input(self.input.shape, weight, grad_output, **self.problem.parameters)
-
-        return trace(of, {"weight": self.weight, "grad_output": self.output_gradient})
-
-    @cached_property
-    def weight_map(self) -> Trace:
-        def of(input: np.ndarray, grad_output: np.ndarray) -> np.ndarray:
-            return conv_weight(input, self.weight.shape, grad_output, **self.problem.parameters)
-
-        return trace(of, {"input": self.input, "grad_output": self.output_gradient})
-
-    @cached_property
-    def transposed_map(self) -> Trace:
-        """The transposed convolution that leads from the output's size back to the input's."""
-        parameters = {**self.problem.parameters, "output_padding": self.geometry.remainder}
-        arrays = {"input": self.output_gradient, "weight": self.weight}
-        return trace(conv_transpose, arrays, **parameters)
+    geometry = problem.geometry
+    if 0 in geometry.input_shape + geometry.weight_shape + geometry.output_shape:
+        raise ValueError(f"explain: an array is empty; input {geometry.input_shape}, weight {geometry.weight_shape}")
+    inputs, weights, outputs = map(prod, (geometry.input_shape, geometry.weight_shape, geometry.output_shape))
+    products = max(outputs * weights // geometry.O, inputs * weights // (geometry.C // geometry.G),
+                   weights * outputs // geometry.O)  # fmt: skip
+    if products > MOST_PRODUCTS:
+        raise ValueError(
+            f"explain: {products} products are too many to show one by one; the most is {MOST_PRODUCTS}; "
+            f"choose fewer channels or a smaller input"
+        )

@@ -7,7 +7,7 @@ place of numbers through the same move: a cell that comes out as 0 is a zero tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,34 +24,42 @@ MOVES: dict[str, Callable[..., np.ndarray]] = {
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One array: a given one, or what a move made of an earlier one.
+    """One array: a given one, or what a step made of the earlier ones in `parents`.
 
-    origins: for each cell (flat, in C order) its cell in the parent; -1 for a zero that was put in.
-    roots: the same, followed back to the array `given` that the user knows by name.
+    Cells are numbered flat, in C order.
+    sources: for each parent, for each cell, the cells of the parent that it was made of: one, -1 for
+    a zero that was put in, or where a slide summed products, one a product, shape (cells, products).
+    roots: for each cell, the cell that it carries of the array where its chain of moves began.
+    names: the given arrays that went into it.
     """
 
     name: str
     array: np.ndarray
     step: Step | None
     parents: tuple[int, ...]
-    origins: np.ndarray
+    sources: tuple[np.ndarray, ...]
     roots: np.ndarray
-    given: int
+    names: frozenset[str]
+
+    @property
+    def moved(self) -> bool:
+        """Whether its cells are an earlier array's, in other places."""
+        return len(self.parents) == 1
+
+    @property
+    def summed(self) -> bool:
+        """Whether its cells are sums of products of two arrays' cells."""
+        return self.name == "slide"
+
+    @property
+    def put_in(self) -> np.ndarray:
+        """Which of its cells are zeros that stand for no element; the array's shape."""
+        return (self.roots < 0).reshape(self.array.shape)
 
     @property
     def idle(self) -> bool:
         """Whether the move changed nothing: the same cells in the same places."""
-        return self.moved and self.step.arguments[0].shape == self.array.shape and _in_order(self.origins)
-
-    @property
-    def moved(self) -> bool:
-        """Whether a move made it from one other array."""
-        return self.step is not None and len(self.parents) == 1
-
-    @property
-    def summed(self) -> bool:
-        """Whether sliding made it: its cells are sums of products."""
-        return len(self.parents) == 2
+        return self.moved and self.step.arguments[0].shape == self.array.shape and _in_order(self.sources[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,48 +67,77 @@ class Trace:
     """One evaluation: its given arrays first, then every array in the order in which it was made."""
 
     stages: tuple[Stage, ...]
-    result: np.ndarray
 
     @property
-    def slide(self) -> Stage:
-        """The stage at which numbers were multiplied and summed."""
-        return next(stage for stage in self.stages if stage.summed)
+    def slide(self) -> int:
+        """The number of the stage at which products were summed."""
+        return next(number for number, stage in enumerate(self.stages) if stage.summed)
 
-    def chain(self, number: int) -> list[Stage]:
-        """The stages that lead to this one, from the given array on; those that changed nothing left out."""
-        stage = self.stages[number]
-        before = self.chain(stage.parents[0]) if stage.moved else []
-        return before if stage.idle else [*before, stage]
+    @property
+    def result(self) -> np.ndarray:
+        return self.stages[-1].array
 
-    def move(self, name: str) -> Step:
-        """The recorded step with this name that came first."""
-        return next(s.step for s in self.stages if s.step is not None and s.step.name == name)
-
+    @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """What was put around the array under the window, as it was applied."""
-        return tuple(self.move("pad").arguments[1])
+        step = next(stage.step for stage in self.stages if stage.name == "pad")
+        return tuple(step.arguments[1])
+
+    def chain(self, number: int) -> list[int]:
+        """The stages that lead to this one by moves alone; those that changed nothing are left out."""
+        stage = self.stages[number]
+        before = self.chain(stage.parents[0]) if stage.moved else []
+        return before if stage.idle else [*before, number]
+
+    def part(self, *names: str) -> Trace:
+        """Only what was made of these given arrays."""
+        kept = [number for number, stage in enumerate(self.stages) if stage.names <= set(names)]
+        numbers = {old: new for new, old in enumerate(kept)}
+        return Trace(
+            tuple(
+                replace(self.stages[old], parents=tuple(numbers[parent] for parent in self.stages[old].parents))
+                for old in kept
+            )
+        )
+
+    def feeding(self, number: int, cells: np.ndarray) -> dict[int, np.ndarray]:
+        """All cells, in each earlier stage, of which these cells of a stage were made.
+
+        `cells` and the values are boolean, one entry a cell.
+        """
+        fed = {number: cells}
+        for at in range(number, -1, -1):
+            for parent, sources in zip(self.stages[at].parents, self.stages[at].sources):
+                if at in fed:
+                    chosen = sources[fed[at]].reshape(-1)
+                    mask = fed.setdefault(parent, np.zeros(self.stages[parent].array.size, bool))
+                    mask[chosen[chosen >= 0]] = True
+        return fed
 
 
-def trace(function: Callable[..., np.ndarray], arrays: Mapping[str, np.ndarray], **parameters: Any) -> Trace:
-    """Run a public function on named arrays and keep every array that it made.
+def trace(function: Callable[..., Any], arrays: Mapping[str, np.ndarray]) -> Trace:
+    """Run a function on named arrays and keep every array that it made.
 
-    Shapes and dtypes are the function's; the errors are too.
+    A bias, where there is one, is the last: the function's result is what it was added to.
 
     >>> from npconv import conv1d
-    >>> x, w = np.array([[[1, 2, 3]]]), np.array([[[1, 10]]])
-    >>> [(s.name, s.array.tolist()) for s in trace(conv1d, {"input": x, "weight": w}, padding=1).stages]
-    [('input', [[[1, 2, 3]]]), ('weight', [[[1, 10]]]), ('dilate', [[[1, 2, 3]]]), \
-('pad', [[[0, 1, 2, 3, 0]]]), ('slide', [[[[10, 21, 32, 3]]]])]
+    >>> arrays = {"input": np.array([[[1, 2, 3]]]), "weight": np.array([[[1, 10]]])}
+    >>> made = trace(lambda x, w: conv1d(x, w, padding=[(1, 0)]), arrays)
+    >>> [(stage.name, stage.array.tolist()) for stage in made.stages[2:]]
+    [('dilate', [[[1, 2, 3]]]), ('pad', [[[0, 1, 2, 3]]]), ('slide', [[[[10, 21, 32]]]])]
+    >>> made.stages[3].sources
+    (array([-1,  0,  1,  2]),)
     """
     with recording() as steps:
-        result = function(*arrays.values(), **parameters)
+        result = function(*arrays.values())
     stages: list[Stage] = []
     for name, array in arrays.items():
-        cells = np.arange(array.size)
-        stages.append(Stage(name, array, None, (), cells, cells, len(stages)))
+        stages.append(Stage(name, array, None, (), (), np.arange(array.size), frozenset({name})))
     for step in steps:
         stages.append(_summed(step, stages) if step.name == "slide" else _moved(step, stages))
-    return Trace(tuple(stages), result)
+    if "bias" in arrays:
+        stages.append(_with_bias(result, list(arrays).index("bias"), stages))
+    return Trace(tuple(stages))
 
 
 def labels(array: np.ndarray) -> np.ndarray:
@@ -118,13 +155,39 @@ def _moved(step: Step, stages: list[Stage]) -> Stage:
     origins = MOVES[step.name](labels(array), *rest).reshape(-1) - 1
     before = stages[parent]
     roots = np.where(origins < 0, -1, before.roots[origins])
-    return Stage(step.name, step.result, step, (parent,), origins, roots, before.given)
+    return Stage(step.name, step.result, step, (parent,), (origins,), roots, before.names)
 
 
 def _summed(step: Step, stages: list[Stage]) -> Stage:
-    x, weight = step.arguments[:2]
-    cells = np.arange(step.result.size)
-    return Stage("slide", step.result, step, (_find(x, stages), _find(weight, stages)), cells, cells, len(stages))
+    parents = tuple(_find(array, stages) for array in step.arguments[:2])
+    names = frozenset().union(*(stages[parent].names for parent in parents))
+    return Stage("slide", step.result, step, parents, _products(step), np.arange(step.result.size), names)
+
+
+def _products(step: Step) -> tuple[np.ndarray, np.ndarray]:
+    """The cells that were multiplied, pair by pair: labels through the kernel's own windows."""
+    x, weight, stride, dilation, groups = step.arguments
+    N, _, _, _ = x.shape
+    O, channels, KH, KW = weight.shape
+    windows = im2col(labels(x), (KH, KW), stride, dilation)
+    _, _, _, _, OH, OW = windows.shape
+    # (N, C, KH, KW, OH, OW) -> (N, G, 1, C/G*KH*KW, OH*OW); (O, C/G, KH, KW) -> (1, G, O/G, C/G*KH*KW, 1)
+    columns = windows.reshape(N, groups, 1, channels * KH * KW, OH * OW)
+    rows = labels(weight).reshape(1, groups, O // groups, channels * KH * KW, 1)
+    shape = (N, groups, O // groups, channels * KH * KW, OH * OW)
+    # (N, G, O/G, products, OH*OW) -> (N*O*OH*OW, products)
+    first, second = (
+        np.broadcast_to(cells, shape).swapaxes(3, 4).reshape(-1, channels * KH * KW) - 1
+        for cells in (columns, rows)
+    )
+    return first, second
+
+
+def _with_bias(result: np.ndarray, bias: int, stages: list[Stage]) -> Stage:
+    channels = labels(stages[bias].array).reshape(1, -1, *(1 for _ in result.shape[2:]))
+    sources = (np.arange(result.size), np.broadcast_to(channels, result.shape).reshape(-1) - 1)
+    names = stages[-1].names | stages[bias].names
+    return Stage("plus bias", result, None, (len(stages) - 1, bias), sources, np.arange(result.size), names)
 
 
 def _find(array: np.ndarray, stages: list[Stage]) -> int:
@@ -133,42 +196,17 @@ def _find(array: np.ndarray, stages: list[Stage]) -> int:
         for number in reversed(range(len(stages))):
             if same(stages[number].array):
                 return number
-    raise ValueError(f"explain: an array of shape {array.shape} was made by no recorded move; "
-                     f"pictures show one or two spatial axes with zeros as padding")  # fmt: skip
+    raise ValueError(
+        f"explain: no recorded move made an array of shape {array.shape}; pictures show one or two "
+        f"spatial axes, padded with zeros"
+    )
 
 
 def _squeezed(array: np.ndarray) -> tuple[Any, ...]:
     """Where its cells lie in memory, without regard to axes of size 1."""
-    interface = array.__array_interface__
-    axes = [(size, step) for size, step in zip(array.shape, array.strides) if size != 1]
-    return interface["data"][0], tuple(axes)
+    start = array.__array_interface__["data"][0]
+    return start, tuple((size, step) for size, step in zip(array.shape, array.strides) if size != 1)
 
 
 def _in_order(origins: np.ndarray) -> bool:
     return bool((origins == np.arange(origins.size)).all())
-
-
-def products(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
-    """For each cell of what a slide made, the cells that were multiplied, pair by pair.
-
-    Two arrays of shape (cells, products): flat numbers of cells in the first parent and in the second.
-
-    >>> from npconv import conv1d
-    >>> made = trace(conv1d, {"input": np.array([[[1, 2, 3]]]), "weight": np.array([[[1, 10]]])})
-    >>> [pairs.tolist() for pairs in products(made.slide)]
-    [[[0, 1], [1, 2]], [[0, 1], [0, 1]]]
-    """
-    x, weight, stride, dilation, groups = stage.step.arguments
-    N, C, _, _ = x.shape
-    O, channels, KH, KW = weight.shape
-    _, _, OH, OW = stage.array.shape
-    windows = im2col(labels(x), (KH, KW), stride, dilation)
-    # (N, C, KH, KW, OH, OW) -> (N, G, 1, C/G*KH*KW, OH*OW); (O, C/G, KH, KW) -> (1, G, O/G, C/G*KH*KW, 1)
-    columns = windows.reshape(N, groups, 1, channels * KH * KW, OH * OW)
-    rows = labels(weight).reshape(1, groups, O // groups, channels * KH * KW, 1)
-    shape = (N, groups, O // groups, channels * KH * KW, OH * OW)
-    # (N, G, O/G, products, OH*OW) -> (N*O*OH*OW, products)
-    return tuple(
-        np.broadcast_to(cells, shape).swapaxes(3, 4).reshape(stage.array.size, channels * KH * KW) - 1
-        for cells in (columns, rows)
-    )  # type: ignore[return-value]

@@ -74,7 +74,7 @@ def test_the_remainder_lesson_brackets_what_no_window_reads(capsys):
 def test_the_dilated_lesson_exchanges_stride_and_dilation(capsys):
     lessons.run("dilated")
     text = capsys.readouterr().out
-    assert "slide the weight over it: stride 2, dilation 3" in text
+    assert "slide weight over it: stride 2, dilation 3" in text
     assert "slide grad_output over it: stride 3 (= d), dilation 2 (= s)" in text
 
 
