@@ -1,0 +1,243 @@
+"""The command line: arguments in, an exit code out.
+
+A command is one function here that registers its parser, and one that runs it.  The second imports
+what it needs when it is called, so that no command loads another's modules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from npconv import __version__
+
+PASS, DISAGREE, BAD_INPUT, READER_GONE = 0, 1, 2, 141  # 141: what a shell shows after SIGPIPE
+
+EXIT_CODES = "exit code: 0 all is well, 1 something disagrees, 2 bad input"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command, all lessons where none is named, and return its exit code.
+
+    >>> main(["--version"]) == PASS
+    npconv 0.1.0
+    True
+    """
+    try:
+        try:
+            return _run(sys.argv[1:] if argv is None else argv)
+        finally:
+            _flush()
+    except BrokenPipeError:  # as with `| head`: nobody is left to read, and nothing is wrong
+        return READER_GONE
+    except OSError as error:
+        return _complain("npconv", f"the report cannot be printed: {error}")
+
+
+def _run(argv: Sequence[str]) -> int:
+    command = "npconv"
+    try:
+        arguments = _parser().parse_args(_attach_negative_padding(argv))
+        command = f"npconv {arguments.command}" if arguments.command else command
+        return arguments.run(arguments)
+    except SystemExit as finished:  # --help and --version
+        return finished.code if isinstance(finished.code, int) else PASS
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        return _complain(command, "interrupted")
+    except MemoryError as error:
+        return _complain(command, f"not enough memory: {error}")
+    except _Misuse as error:
+        return _complain(error.command, str(error))
+    except (ValueError, TypeError, OverflowError, OSError) as error:
+        return _complain(command, str(error))
+
+
+def _complain(command: str, complaint: str) -> int:
+    """One line, whatever names and line ends stand in it."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in complaint)
+    print(f"{command}: {line}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _flush() -> None:
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # What is still in the buffer would fail once more, with a traceback, when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+# ---------------------------------------------------------------- parsing
+
+
+class _Misuse(ValueError):
+    """A command line that cannot be understood."""
+
+    def __init__(self, command: str, message: str) -> None:
+        super().__init__(message)
+        self.command = command
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that leaves the complaint to `main`, so that it is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _Misuse(self.prog, f"{message}; see {self.prog} --help")
+
+
+Commands = argparse._SubParsersAction
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="npconv",
+        description="Reference convolutions and their gradients. Without a command: all lessons.",
+        epilog=f"{EXIT_CODES}\n\nexample:\n  npconv grad layer.npz -o gradients.npz",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"npconv {__version__}")
+    parser.set_defaults(run=_run_lessons, command=None, name=None)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for register in COMMANDS:
+        register(commands)
+    return parser
+
+
+def _add(commands: Commands, name: str, help: str, description: str, example: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=f"{EXIT_CODES}\n\nexample:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _attach_negative_padding(argv: Sequence[str]) -> list[str]:
+    """`--padding -1,2` as `--padding=-1,2`: argparse would take -1,2 for an option."""
+    attached: list[str] = []
+    for word in argv:
+        if attached and attached[-1] == "--padding" and re.match(r"-\d", word):
+            attached[-1] += "=" + word
+        else:
+            attached.append(word)
+    return attached
+
+
+def _integers(text: str) -> int | tuple[int, ...]:
+    """'2' or '2,1': one integer, or one an axis."""
+    try:
+        numbers = tuple(int(entry) for entry in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer, or one an axis as in 2,1") from None
+    return numbers if "," in text else numbers[0]
+
+
+def _padding(text: str) -> int | str | tuple[int | tuple[int, ...], ...]:
+    """'1', '1,2' (one an axis), '1:2,0:1' (lo:hi an axis), or a name."""
+    if text in ("same", "same_lower", "valid"):
+        return text
+    try:
+        ends = tuple(tuple(int(end) for end in entry.split(":")) for entry in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an integer, one an axis as in 1,2, lo:hi an axis as in 1:2,0:1, "
+            f"'same', 'same_lower' or 'valid'"
+        ) from None
+    entries = tuple(entry if len(entry) > 1 else entry[0] for entry in ends)
+    return entries if "," in text or ":" in text else entries[0]
+
+
+# ---------------------------------------------------------------- lesson
+
+
+def _lesson(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "lesson",
+        help="show how a gradient comes about, step by step",
+        description="Show how a gradient comes about, step by step, and prove it. Without a NAME: all lessons.",
+        example="npconv lesson strided",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one lesson; a name that is none lists them")
+    parser.set_defaults(run=_run_lessons)
+
+
+def _run_lessons(arguments: argparse.Namespace) -> int:
+    from npconv.explain import lessons
+
+    return lessons.run(arguments.name)
+
+
+# ---------------------------------------------------------------- grad
+
+
+def _grad(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "grad",
+        help="the output and all gradients of your own arrays",
+        description=(
+            "Compute a convolution's output, grad_input, grad_weight and grad_bias, show the\n"
+            "sizes and paddings, and prove the result. FILE.npz holds input and weight and,\n"
+            "where wanted, bias, grad_output (else ones), stride, padding, dilation, groups,\n"
+            "transposed, output_padding and padding_mode. An output, grad_input, grad_weight\n"
+            "or grad_bias that it holds is compared with the result, as a fraction of the\n"
+            "worst rounding error that its dtype can explain."
+        ),
+        example=(
+            "npconv grad layer.npz -o gradients.npz\n"
+            "  npconv grad --input x.npy --weight w.npy --stride 2 --padding 1:2,0:1"
+        ),
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE.npz", help="arrays and parameters by name")
+    parser.add_argument(
+        "-o", dest="destination", metavar="OUT.npz", help="write output, grad_input, grad_weight, grad_bias"
+    )
+    arrays = parser.add_argument_group("arrays, a .npy file each, in place of those of FILE.npz")
+    arrays.add_argument("--input", metavar="X.npy", help="(N, C, *spatial), or without N")
+    arrays.add_argument("--weight", metavar="X.npy", help="(O, C/groups, *taps); transposed (C, O/groups, *taps)")
+    arrays.add_argument("--bias", metavar="X.npy", help="(O,)")
+    arrays.add_argument("--grad-output", metavar="X.npy", help="in the output's shape; ones where there is none")
+    arrays.add_argument("--output", metavar="X.npy", help="an output to compare")
+    arrays.add_argument("--grad-input", metavar="X.npy", help="a gradient to compare")
+    arrays.add_argument("--grad-weight", metavar="X.npy", help="a gradient to compare")
+    arrays.add_argument("--grad-bias", metavar="X.npy", help="a gradient to compare")
+    parameters = parser.add_argument_group("parameters, in place of those of FILE.npz")
+    parameters.add_argument("--stride", type=_integers, metavar="S", help="2, or one an axis: 2,1")
+    parameters.add_argument(
+        "--padding", type=_padding, metavar="P", help="1, 1,2, lo:hi an axis: 1:2,0:1, same, same_lower or valid"
+    )
+    parameters.add_argument("--dilation", type=_integers, metavar="D", help="2, or one an axis: 2,1")
+    parameters.add_argument("--groups", type=int, metavar="G")
+    parameters.add_argument(
+        "--output-padding", type=_integers, metavar="P", help="transposed only: 1, or one an axis: 1,0"
+    )
+    parameters.add_argument(
+        "--transposed", action=argparse.BooleanOptionalAction, default=None, help="a transposed convolution"
+    )
+    parameters.add_argument(
+        "--padding-mode", metavar="MODE", help="zeros, reflect, replicate or circular; not if transposed"
+    )
+    parser.set_defaults(run=_run_grad)
+
+
+def _run_grad(arguments: argparse.Namespace) -> int:
+    from npconv import job
+
+    flags = {name: getattr(arguments, name) for name in job.NAMES}
+    return job.run(arguments.file, arguments.destination, {k: v for k, v in flags.items() if v is not None})
+
+
+COMMANDS = (_lesson, _grad)

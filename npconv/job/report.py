@@ -1,0 +1,210 @@
+"""What the job found, as text no wider than a terminal."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from npconv.arguments import Pair
+from npconv.bound import Format
+from npconv.job.bfloat16 import is_bfloat16
+from npconv.job.evidence import Comparison, Identity
+from npconv.job.layer import Layer, as_numbers
+
+WIDTH = 80
+Row = tuple[str, list[Any]]  # a label, and one entry for each spatial axis
+
+
+def report(
+    layer: Layer,
+    results: Mapping[str, np.ndarray],
+    identity: Identity,
+    comparisons: Sequence[Comparison],
+    notes: Iterable[str],
+) -> str:
+    """Arrays, sizes and paddings, the identity, the comparisons, the notes."""
+    blocks = [
+        title(layer),
+        arrays_table(layer, results),
+        axes_table(layer),
+        identity_text(identity),
+        *map(comparison_text, comparisons),
+        *(_wrapped(f"note: {note}") for note in (*notes, *not_finite(results))),
+    ]
+    return "\n\n".join(blocks)
+
+
+# ---------------------------------------------------------------- what was computed
+
+
+def title(layer: Layer) -> str:
+    parameters = layer.parameters
+    parts = [
+        f"{'transposed ' if layer.transposed else ''}convolution",
+        "1 spatial axis" if layer.rank == 1 else f"{layer.rank} spatial axes",
+        "1 group" if parameters.get("groups", 1) == 1 else f"{parameters['groups']} groups",
+    ]
+    if (mode := parameters.get("padding_mode", "zeros")) != "zeros":
+        parts.append(f"padding mode {mode}")
+    return ", ".join(parts)
+
+
+def arrays_table(layer: Layer, results: Mapping[str, np.ndarray]) -> str:
+    rows = [(name, _dtype_name(a), str(a.shape)) for name, a in (*layer.arrays.items(), *results.items())]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    return "\n".join(f"  {name:<{widths[0]}}  {dtype:<{widths[1]}}  {shape}" for name, dtype, shape in rows)
+
+
+def axes_table(layer: Layer) -> str:
+    """Sizes, then what each gradient's convolution pads its input by."""
+    rows: list[Row] = [("spatial axis", list(range(layer.rank)))]
+    rows += transposed_rows(layer) if layer.transposed else convolution_rows(layer)
+    cells = [(label, [str(entry) for entry in entries]) for label, entries in rows]
+    first = max(len(label) for label, _ in cells)
+    width = max(len(entry) for _, entries in cells for entry in entries)
+    lines = ["  " + "  ".join([label.ljust(first), *(e.rjust(width) for e in entries)]) for label, entries in cells]
+    return "\n".join([*lines, f"  {_legend(layer)}"])
+
+
+def convolution_rows(layer: Layer) -> list[Row]:
+    given, worked = layer.geometry.axes, layer.form.geometry.axes
+    return [
+        ("input size i", [axis.i for axis in given]),
+        ("taps k", [axis.k for axis in given]),
+        ("stride s", [axis.s for axis in given]),
+        ("dilation d", [axis.d for axis in given]),
+        ("padding lo:hi", _pairs(layer.geometry.padding)),
+        ("extent K = d(k-1) + 1", [axis.extent for axis in given]),
+        ("output size o = floor((i+lo+hi-K)/s) + 1", [axis.o for axis in given]),
+        ("remainder r = i+lo+hi-K - s(o-1)", [axis.remainder for axis in given]),
+        ("grad_input pads g by K-1-lo : K-1-hi+r", _pairs(axis.input_gradient_padding for axis in worked)),
+        ("grad_weight pads x by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in worked)),
+    ]
+
+
+def transposed_rows(layer: Layer) -> list[Row]:
+    """The axes are those of the convolution whose input gradient this is: its o is the input here."""
+    axes = layer.geometry.axes
+    return [
+        ("input size i", [axis.o for axis in axes]),
+        ("taps k", [axis.k for axis in axes]),
+        ("stride s", [axis.s for axis in axes]),
+        ("dilation d", [axis.d for axis in axes]),
+        ("padding lo:hi", _pairs(layer.geometry.padding)),
+        ("extent K = d(k-1) + 1", [axis.extent for axis in axes]),
+        ("remainder r = output_padding", [axis.remainder for axis in axes]),
+        ("output size o = s(i-1) + K - lo - hi + r", [axis.i for axis in axes]),
+        ("output pads x by K-1-lo : K-1-hi+r", _pairs(axis.input_gradient_padding for axis in axes)),
+        ("grad_input pads g by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in axes)),
+        ("grad_weight pads g by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in axes)),
+    ]
+
+
+def _pairs(paddings: Iterable[Pair]) -> list[str]:
+    return [f"{lo}:{hi}" for lo, hi in paddings]
+
+
+def _legend(layer: Layer) -> str:
+    if layer.transposed:
+        return "g: grad_output; x: input, s-1 zeros between neighbours"
+    if layer.parameters.get("padding_mode", "zeros") == "zeros":
+        return "x: input; g: grad_output, s-1 zeros between neighbours"
+    return "x: input with its border, so lo = hi = 0; g: grad_output, s-1 zeros between"
+
+
+# ---------------------------------------------------------------- why it can be believed
+
+
+def identity_text(identity: Identity) -> str:
+    names = ("<output, grad_output>", "<input, grad_input>", "<weight, grad_weight>")
+    values = [str(value) if identity.exact else f"{float(value):.12g}" for value in identity.values]
+    width = max(map(len, values))
+    lines = [f"  {name:<21} = {value:>{width}}" for name, value in zip(names, values)]
+    return "\n".join(["one number, three ways (a bias left out)", *lines, f"  {_verdict(identity)}"])
+
+
+def _verdict(identity: Identity) -> str:
+    if math.isnan(identity.fraction):
+        return "no evidence: not everything is finite"
+    if not identity.holds:
+        return f"they DIFFER by {float(identity.difference):.3g}: npconv itself is wrong here, please report it"
+    if identity.exact:
+        return "exactly equal"
+    return f"they differ by {float(identity.difference):.2g}, {_short(identity.fraction)} of what rounding may do"
+
+
+def comparison_text(comparison: Comparison) -> str:
+    if not comparison.size:
+        return f"{comparison.name} agrees: it is empty"
+    judge = _compared_integers if comparison.format is None else _compared_floats
+    lines = judge(comparison)
+    if comparison.unjudged:
+        lines.append(f"{comparison.unjudged} of {comparison.size} values are not finite and are not judged")
+    return "\n  ".join(lines)
+
+
+def _compared_integers(c: Comparison) -> list[str]:
+    if not c.wrong:
+        return [f"{c.name} agrees: all {c.size} integers are equal"]
+    return [f"{c.name} DISAGREES: {c.wrong} of {c.size} integers differ, the first", *_where(c)]
+
+
+def _compared_floats(c: Comparison) -> list[str]:
+    if c.wrong:
+        lines = [f"{c.name} DISAGREES: {c.wrong} of {c.size} values are beyond the rounding bound"]
+    else:
+        lines = [f"{c.name} agrees: its worst difference is {_short(c.fraction)} of the rounding bound"]
+    if c.fraction:
+        lines += _where(c)
+    if c.wrong:
+        lines.append(f"a difference of {_short(c.fraction)} times the bound, the worst there is")
+    n, u = f"{c.terms}{' (complex)' if c.format.complex else ''}", f"2^{math.log2(c.format.u):.0f}"
+    return [*lines, f"bound: {_relative(c)} of the sum of absolute values, n = {n}, u = {u}"]
+
+
+def _relative(c: Comparison) -> str:
+    return "n*u/(1 - n*u)" if c.terms * c.format.u < 1 else "n*u (>= 1, it rejects little)"
+
+
+def _where(c: Comparison) -> list[str]:
+    return [f"at {c.index}", f"given  {_value(c.got, c.format)}", f"npconv {_value(c.due, c.format)}"]
+
+
+def not_finite(results: Mapping[str, np.ndarray]) -> list[str]:
+    """A remark for each result that holds a NaN or an infinity."""
+    remarks = []
+    for name, result in results.items():
+        count = int(np.sum(~np.isfinite(as_numbers(result))))
+        if count:
+            remarks.append(f"{name}: {count} of {result.size} values are not finite")
+    return remarks
+
+
+# ---------------------------------------------------------------- words and numbers
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _dtype_name(array: np.ndarray) -> str:
+    return "bfloat16" if is_bfloat16(array) else array.dtype.name
+
+
+def _short(fraction: float) -> str:
+    if math.isinf(fraction):
+        return "infinitely many"
+    return f"{fraction:.4f}" if 0.001 <= fraction < 10 else f"{fraction:.1e}"
+
+
+def _value(value: Any, format: Format | None) -> str:
+    """With the digits that tell two neighbours of the format apart."""
+    if format is None:
+        return str(int(value))
+    digits = min(2 + math.ceil(-math.log10(format.u)), 17)
+    number = complex(value) if np.iscomplexobj(value) else float(value)
+    return f"{number:.{digits}g}"

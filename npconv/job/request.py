@@ -1,0 +1,127 @@
+"""From an .npz file, .npy files and flags to a layer, and what is to be compared with its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npconv.dtypes import result_type
+from npconv.job import files
+from npconv.job.bfloat16 import is_bfloat16, narrowed
+from npconv.job.layer import RESULTS, Layer, as_numbers, form
+
+ARRAYS = ("input", "weight", "bias", "grad_output")
+PARAMETERS = ("stride", "padding", "dilation", "groups", "output_padding", "transposed", "padding_mode")
+NAMES = (*ARRAYS, *RESULTS, *PARAMETERS)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for: a layer, results to compare with its own, and remarks on the reading."""
+
+    layer: Layer
+    expected: Mapping[str, np.ndarray]
+    notes: tuple[str, ...] = ()
+
+
+def read(file: str | None, flags: Mapping[str, Any]) -> Request:
+    """The request that a file and flags make; a flag goes before what the file holds by its name.
+
+    `flags`: paths of .npy files for arrays, values for parameters.  Errors: OSError, ValueError or
+    TypeError that names the file, the array or the parameter, before anything is computed.
+    """
+    found, unused = files.read_npz(file, NAMES) if file is not None else ({}, [])
+    paths = {name: flags[name] for name in (*ARRAYS, *RESULTS) if name in flags}
+    arrays = {name: found[name] for name in (*ARRAYS, *RESULTS) if name in found and name not in paths}
+    arrays.update({name: files.read_npy(path, name) for name, path in paths.items()})
+    parameters = {name: found[name].tolist() for name in PARAMETERS if name in found}
+    parameters.update({name: flags[name] for name in PARAMETERS if name in flags})
+    return request(arrays, parameters, unused)
+
+
+def request(arrays: Mapping[str, np.ndarray], parameters: Mapping[str, Any], unused: list[str]) -> Request:
+    """The request that arrays and parameters make, each checked against the others."""
+    for name in ("input", "weight"):
+        if name not in arrays:
+            raise ValueError(f"{name}: there is none; put it into the .npz file, or give --{name} X.npy")
+    for name, array in arrays.items():
+        _check_kind(name, array)
+    kwargs, transposed = _keywords(parameters)
+    x, w, b = arrays["input"], arrays["weight"], arrays.get("bias")
+    shapes = form(x.shape, w.shape, kwargs, transposed).shapes
+    due = dict(zip((*ARRAYS, *RESULTS), (*_shapes(shapes), *_shapes(shapes, results=True))))
+    for name, array in arrays.items():
+        if array.shape != due[name]:
+            raise ValueError(
+                f"{name}: its shape is {array.shape}, but with the other arrays it must be {due[name]}"
+                f"{'' if transposed else _hint(array, x, w, kwargs)}"
+            )
+    notes = []
+    g = arrays.get("grad_output")
+    if g is None:
+        g = _ones(shapes["output"], [a for a in (x, w, b) if a is not None])
+        notes.append("grad_output: none is given, so it is ones: the gradients are those of output.sum()")
+    if any(map(is_bfloat16, arrays.values())):
+        notes.append("raw 2-byte values are read as bfloat16, and bfloat16 results are written so")
+    if unused:
+        notes.append(f"not used, of what the file holds: {', '.join(map(repr, unused))}")
+    layer = Layer(x, w, b, g, kwargs, transposed)
+    return Request(layer, {name: arrays[name] for name in RESULTS if name in arrays}, tuple(notes))
+
+
+def _hint(array: np.ndarray, x: np.ndarray, w: np.ndarray, kwargs: Mapping[str, Any]) -> str:
+    """A remark where the shape is what the transposed convolution would have given."""
+    try:
+        shape = form(x.shape, w.shape, kwargs, transposed=True).shapes["output"]
+    except (TypeError, ValueError):
+        return ""
+    return "; the transposed convolution's would be so: give --transposed" if array.shape == shape else ""
+
+
+def _shapes(shapes: Mapping[str, tuple[int, ...]], results: bool = False) -> list[tuple[int, ...]]:
+    order = ("output", "input", "weight", "bias") if results else ("input", "weight", "bias", "output")
+    return [shapes[role] for role in order]
+
+
+def _check_kind(name: str, array: np.ndarray) -> None:
+    if array.dtype.kind not in "biufc" and not is_bfloat16(array):
+        raise TypeError(f"{name}: its dtype is {array.dtype}; it must hold integers, floats or complex numbers")
+
+
+def _keywords(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The keyword arguments of `conv` or `conv_transpose`, and whether it is the second."""
+    keywords = dict(parameters)
+    for name in ("groups", "transposed", "padding_mode"):
+        if name in keywords:
+            keywords[name] = _single(keywords[name])
+    transposed = keywords.pop("transposed", False)
+    if not isinstance(transposed, int) or transposed not in (0, 1):
+        raise TypeError(f"transposed: it is {transposed!r}; it must be true or false")
+    if transposed and keywords.get("padding_mode", "zeros") != "zeros":
+        raise ValueError(
+            f"padding_mode: it is {keywords['padding_mode']!r}, but a transposed convolution has only 'zeros'"
+        )
+    if not transposed and np.any(keywords.get("output_padding", 0)):
+        raise ValueError(
+            f"output_padding: it is {keywords['output_padding']}, but only a transposed convolution has one; "
+            f"give --transposed"
+        )
+    keywords.pop("padding_mode" if transposed else "output_padding", None)
+    return keywords, bool(transposed)
+
+
+def _single(value: Any) -> Any:
+    """The one value of an array with one element; what is not a single value stays as it is."""
+    while isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    return value
+
+
+def _ones(shape: tuple[int, ...], arrays: list[np.ndarray]) -> np.ndarray:
+    dtype = result_type((("output", as_numbers(array)) for array in arrays))
+    all_bfloat16 = all(is_bfloat16(array) for array in arrays if array.dtype.kind not in "biu")
+    ones = np.ones(shape, dtype)
+    return narrowed(ones) if all_bfloat16 and dtype == np.float32 else ones
