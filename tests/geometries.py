@@ -200,7 +200,7 @@ NAMED = [
     case("one axis, every trap", (10,), 2, s=(4,), p=((-1, 3),), d=(6,), C=4, O=6, G=2),
     case("one axis, crop longer than the array", (1,), 1, s=2, p=((-2, 4),)),
     case("three axes", (4, 5, 3), 2, s=(2, 1, 2), p=(1, 0, 1), C=2, O=2),
-    case("three axes, every trap", (5, 4, 6), (1, 2, 2), s=(2, 3, 1), p=((-1, 2), 2, (0, -1)), d=(3, 2, 2), C=2, O=4, G=2),
+    case("three axes, every trap", (5, 4, 6), (1, 2, 2), s=(2, 3, 1), p=((-1, 2), 2, 0), d=2, C=2, O=4, G=2),
     case("reflect", (4, 5), 3, s=2, p=(2, (1, 3)), C=2, O=2, mode="reflect"),
     case("reflect further than the array", (2, 3), 2, p=((3, 4), 5), mode="reflect"),
     case("replicate", (3, 4), 3, s=(1, 2), p=((2, 1), (0, 4)), C=2, O=2, G=2, mode="replicate"),
