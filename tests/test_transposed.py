@@ -99,9 +99,7 @@ def test_same_is_the_adjoint_of_the_same_convolution(padding: str) -> None:
     for seed in range(150):
         rank = rng.choice((1, 2))
         N, G = rng.choice((1, 2)), rng.choice((1, 2))
-        stride, taps, dilation, sizes = (
-            [rng.randint(1, most) for _ in range(rank)] for most in (5, 4, 3, 4)
-        )
+        stride, taps, dilation, sizes = ([rng.randint(1, most) for _ in range(rank)] for most in (5, 4, 3, 4))
         a, w = integers((N, 2 * G, *sizes), seed), integers((2 * G, 3, *taps), seed + 1)
         parameters = dict(stride=stride, padding=padding, dilation=dilation, groups=G)
         y = conv_transpose(a, w, **parameters)
@@ -152,11 +150,15 @@ def test_one_number_three_ways(case: Case) -> None:
     assert number == oracle.inner(x, gradients.input) == oracle.inner(w, gradients.weight)
 
 
-@pytest.mark.parametrize("shape_of", [lambda c: c.sizes, lambda c: c.output_shape], ids=["sizes", "whole shape"])
+@pytest.mark.parametrize(
+    "shape_of", [lambda c: c.sizes, lambda c: c.output_shape], ids=["sizes", "whole shape"]
+)
 @pytest.mark.parametrize("case", TRANSPOSED, ids=str)
 def test_output_size_stands_for_the_output_padding_that_gives_it(case: Case, shape_of) -> None:
     x, w, bias, g = case.arrays(seed=6)
-    by_size = {k: v for k, v in case.parameters.items() if k != "output_padding"} | {"output_size": shape_of(case)}
+    by_size = {k: v for k, v in case.parameters.items() if k != "output_padding"} | {
+        "output_size": shape_of(case)
+    }
     expected = conv_transpose(x, w, bias, **case.parameters)
     np.testing.assert_array_equal(conv_transpose(x, w, bias, **by_size), expected)
     for ours, theirs in zip(
@@ -178,7 +180,9 @@ def test_output_size_is_that_of_torchs_module(sizes: tuple[int, int]) -> None:
     np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("extra", [{}, {"output_size": 8}, {"output_size": (1, 8)}, {"padding": "same"}], ids=str)
+@pytest.mark.parametrize(
+    "extra", [{}, {"output_size": 8}, {"output_size": (1, 8)}, {"padding": "same"}], ids=str
+)
 def test_without_a_batch_axis_it_is_the_only_sample(extra: dict) -> None:
     parameters = {"stride": 2, "padding": 1, **extra}
     x, w, bias = integers((2, 4)), integers((2, 1, 3)), integers((1,))
@@ -196,23 +200,38 @@ def test_without_a_batch_axis_it_is_the_only_sample(extra: dict) -> None:
 
 
 ERRORS = [
-    (dict(stride=2, output_padding=2), ValueError, "output_padding: on spatial axis 0 it is 2, but it must be "
-     "smaller than the larger of stride and dilation, 2"),
+    (
+        dict(stride=2, output_padding=2),
+        ValueError,
+        "output_padding: on spatial axis 0 it is 2, but it must be "
+        "smaller than the larger of stride and dilation, 2",
+    ),
     (dict(output_padding=-1), ValueError, "output_padding: it is -1, but it must be 0 or more"),
     (dict(output_padding=1.0), TypeError, "output_padding: it is 1.0, a float"),
     (dict(padding=3), ValueError, "padding: on spatial axis 0 the output would have size 0; pad less"),
     (dict(stride=0), ValueError, "stride: it is 0, but it must be 1 or more"),
     (dict(dilation=0), ValueError, "dilation: it is 0, but it must be 1 or more"),
     (dict(groups=3), ValueError, "groups: 3 must divide the input's 2 channels"),
-    (dict(stride=2, output_size=12), ValueError, "output_size: on spatial axis 0 it is 12, but this stride, "
-     "padding and dilation reach only sizes 9 to 10"),
+    (
+        dict(stride=2, output_size=12),
+        ValueError,
+        "output_size: on spatial axis 0 it is 12, but this stride, "
+        "padding and dilation reach only sizes 9 to 10",
+    ),
     (dict(stride=2, output_size=8), ValueError, "reach only sizes 9 to 10"),
     (dict(output_size=(6, 6)), ValueError, "output_size: 2 values for 1 spatial axes"),
-    (dict(output_size=6, output_padding=1, dilation=2), ValueError, "output_padding: 1 cannot be given together "
-     "with output_size"),
-    (dict(padding="same", output_padding=1, stride=2), ValueError, "output_padding: 1 cannot be given together"),
+    (
+        dict(output_size=6, output_padding=1, dilation=2),
+        ValueError,
+        "output_padding: 1 cannot be given together with output_size",
+    ),
+    (
+        dict(padding="same", output_padding=1, stride=2),
+        ValueError,
+        "output_padding: 1 cannot be given together",
+    ),
     (dict(padding="circular"), ValueError, "padding: 'circular' is not one of 'valid', 'same', 'same_lower'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("parameters, kind, message", ERRORS, ids=lambda v: str(v)[:50])
