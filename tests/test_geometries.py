@@ -31,7 +31,9 @@ def test_every_named_geometry_has_an_output(case):
 @pytest.mark.parametrize("s", [2, 3, 4])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_every_remainder_stands_on_each_axis_apart(s, axis):
-    alone = {case.remainder[axis] for case in NAMED if case.stride == (s, s) and case.remainder[1 - axis] == 0}
+    alone = {
+        case.remainder[axis] for case in NAMED if case.stride == (s, s) and case.remainder[1 - axis] == 0
+    }
     assert alone >= set(range(s))
 
 

@@ -13,7 +13,16 @@ def line(*numbers):
 
 @pytest.mark.parametrize(
     "padded, extent, s, windows",
-    [(5, 3, 1, 3), (5, 3, 2, 2), (6, 3, 2, 2), (7, 3, 2, 3), (3, 3, 9, 1), (2, 3, 1, 0), (-4, 3, 2, 0), (1, 1, 1, 1)],
+    [
+        (5, 3, 1, 3),
+        (5, 3, 2, 2),
+        (6, 3, 2, 2),
+        (7, 3, 2, 3),
+        (3, 3, 9, 1),
+        (2, 3, 1, 0),
+        (-4, 3, 2, 0),
+        (1, 1, 1, 1),
+    ],
 )
 def test_windows_are_counted(padded, extent, s, windows):
     assert oracle.count_windows(padded, extent, s) == windows
@@ -84,7 +93,13 @@ def test_weight_gradient_ignores_what_no_window_reaches():
 def test_weight_gradient_of_two_groups():
     x = np.arange(36).reshape(1, 4, 3, 3)
     gw = oracle.weight_gradient(
-        x, (4, 2, 2, 2), np.ones((1, 4, 2, 2), int), stride=[1, 1], padding=[(0, 0)] * 2, dilation=[1, 1], groups=2
+        x,
+        (4, 2, 2, 2),
+        np.ones((1, 4, 2, 2), int),
+        stride=[1, 1],
+        padding=[(0, 0)] * 2,
+        dilation=[1, 1],
+        groups=2,
     )
     assert gw[0].tolist() == gw[1].tolist() == [[[8, 12], [20, 24]], [[44, 48], [56, 60]]]
     assert gw[2].tolist() == gw[3].tolist() == [[[80, 84], [92, 96]], [[116, 120], [128, 132]]]
@@ -92,7 +107,12 @@ def test_weight_gradient_of_two_groups():
 
 @pytest.mark.parametrize(
     "mode, folded",
-    [("zeros", [11, 111, 110]), ("replicate", [12, 111, 210]), ("reflect", [11, 212, 110]), ("circular", [111] * 3)],
+    [
+        ("zeros", [11, 111, 110]),
+        ("replicate", [12, 111, 210]),
+        ("reflect", [11, 212, 110]),
+        ("circular", [111] * 3),
+    ],
 )
 def test_a_border_gives_its_gradient_to_the_cell_it_copied(mode, folded):
     gx = oracle.input_gradient(
