@@ -20,7 +20,8 @@ def integer(value: object, name: str, at_least: int | None = None) -> int:
     TypeError: stride: it is 2.0, a float; it must be an integer
     """
     try:
-        if isinstance(value, bool):
+        # NumPy 1.26 lets its own bool pass for an index; its dtype gives it away.
+        if isinstance(value, bool) or getattr(value, "dtype", None) == "bool":
             raise TypeError
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
