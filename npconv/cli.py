@@ -180,6 +180,65 @@ def _run_lessons(arguments: argparse.Namespace) -> int:
     return lessons.run(arguments.name)
 
 
+# ---------------------------------------------------------------- explain
+
+
+def _explain(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "explain",
+        help="one of a convolution's maps, step by step, with every array",
+        description=(
+            "Show how npconv computes one map of a convolution: formula, steps, every array that was made, and\n"
+            "the products behind one element. DESCRIPTOR names the convolution in one line, as in\n"
+            "N1C1O1G1_i5x5_k3_s2_p1:0_d1_bias or transposed_i3_k3_s2_op1; what is 1 or 0 can be left out."
+        ),
+        example="npconv explain i5x5_k3_s2 --of input --element 2,2",
+    )
+    parser.add_argument("descriptor", metavar="DESCRIPTOR", help="the convolution, in one line")
+    parser.add_argument(
+        "--of", default="forward", metavar="MAP", help="forward (default), input, weight, transpose or double"
+    )
+    parser.add_argument("--element", type=_index, metavar="I,J", help="the element to take apart")
+    parser.set_defaults(run=_run_explain)
+
+
+def _index(text: str) -> tuple[int, ...]:
+    """'2,2': the index of an element."""
+    numbers = _integers(text)
+    return (numbers,) if isinstance(numbers, int) else numbers
+
+
+def _run_explain(arguments: argparse.Namespace) -> int:
+    from npconv.explain import text
+
+    return text.run(arguments.descriptor, arguments.of, arguments.element)
+
+
+# ---------------------------------------------------------------- shape
+
+
+def _shape(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "shape",
+        help="a convolution's sizes, and how other libraries write it",
+        description=(
+            "Show a convolution's sizes, its remainder, the inputs that no window reads, what each gradient pads\n"
+            "and by how much, its phases, and the same convolution in other libraries' words."
+        ),
+        example="npconv shape C3O8_i224x224_k7_s2_p3",
+    )
+    parser.add_argument("descriptor", metavar="DESCRIPTOR", help="the convolution, in one line")
+    parser.set_defaults(run=_run_shape)
+
+
+def _run_shape(arguments: argparse.Namespace) -> int:
+    from npconv.explain import shape
+
+    return shape.run(arguments.descriptor)
+
+
 # ---------------------------------------------------------------- grad
 
 
@@ -240,4 +299,4 @@ def _run_grad(arguments: argparse.Namespace) -> int:
     return job.run(arguments.file, arguments.destination, {k: v for k, v in flags.items() if v is not None})
 
 
-COMMANDS = (_lesson, _grad)
+COMMANDS = (_lesson, _explain, _shape, _grad)

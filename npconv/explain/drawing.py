@@ -7,24 +7,42 @@ from collections.abc import Sequence
 import numpy as np
 
 WIDTH = 80
+MOST_ROWS = 24
 PUT_IN = "."  # a zero that stands for no element
+GAP = "~"  # elements that are not drawn
 
 
 def plane(values: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = None) -> list[str]:
     """One matrix: right-aligned numbers; a dot where a zero was put in; brackets where marked.
 
+    What is too large for the page is left out in the middle.
+
     >>> print("\\n".join(plane(np.array([[1, 0], [10, 0]]), np.array([[False, False], [False, True]]))))
      1  0
     10  .
     """
-    texts = [[PUT_IN if empty else f"{value}" for value, empty in zip(*row)] for row in zip(values, put_in)]
-    width = max((len(text) for row in texts for text in row), default=1)
-    if marked is None or not marked.any():
-        return [" ".join(text.rjust(width) for text in row) for row in texts]
-    return [
-        "".join(f"[{text.rjust(width)}]" if mark else f" {text.rjust(width)} " for text, mark in zip(row, marks))
-        for row, marks in zip(texts, marked)
-    ]
+    texts = np.where(put_in, PUT_IN, values.astype(str))
+    width = int(np.char.str_len(texts).max())
+    bracketed = marked is not None and marked.any()
+    columns = _shown(values.shape[1], (WIDTH - 4) // (width + 1 + bracketed))
+    rows = _shown(values.shape[0], MOST_ROWS)
+    lines = []
+    for row in rows:
+        cells = [GAP if column is None or row is None else texts[row, column].rjust(width) for column in columns]
+        if bracketed:
+            marks = [None not in (row, column) and marked[row, column] for column in columns]
+            lines.append("".join(f"[{c}]" if mark else f" {c.rjust(width)} " for c, mark in zip(cells, marks)).rstrip())
+        else:
+            lines.append(" ".join(cell.rjust(width) for cell in cells))
+    return lines
+
+
+def _shown(size: int, most: int) -> list[int | None]:
+    """The positions that are drawn, None for those left out."""
+    if size <= most:
+        return list(range(size))
+    end = max(1, (most - 1) // 3)
+    return [*range(most - 1 - end), None, *range(size - end, size)]
 
 
 def draw(title: str, array: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = None) -> list[str]:

@@ -28,7 +28,7 @@ RULES = {
     "double": rules.DOUBLE_BACKWARD,
 }
 OF = ("forward", "input", "weight", "transpose", "double")
-MOST_PRODUCTS = 1_000_000  # more than nobody could look at one by one
+MOST_PRODUCTS = 2**16  # the kernel does not cut so small a problem into pieces; and who would look at more?
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +141,7 @@ class Scene:
 
     def _figure(self, result: str, term: Term, made: Trace) -> Figure:
         names, geometry = dict(term.takes), self.geometry
-        bias = [name for name in ("bias",) if result == "output" and name in self.arrays]
-        part = made.part(*names.values(), *bias)
+        part = made.part(*names.values())
         gives = term.gives
         if self.problem.transposed:  # what it calls its input stands where the convolution has its output
             exchanged = {"input": "output", "output": "input", "weight": "weight"}
@@ -166,20 +165,20 @@ def digits(shape: Shape, step: int = 1) -> np.ndarray:
 
 def _check(problem: Problem) -> None:
     if problem.rank > 2:
-        raise ValueError(f"explain: the problem has {problem.rank} spatial axes; pictures show one or two")
+        raise ValueError(f"problem: it has {problem.rank} spatial axes; pictures show one or two")
     if problem.padding_mode != "zeros":
         raise ValueError(
-            f"explain: the border is {problem.padding_mode}; pictures show a border of zeros; "
+            f"problem: its border is {problem.padding_mode}; pictures show a border of zeros; "
             f"pad the input first and leave the padding at 0"
         )
     geometry = problem.geometry
     if 0 in geometry.input_shape + geometry.weight_shape + geometry.output_shape:
-        raise ValueError(f"explain: an array is empty; input {geometry.input_shape}, weight {geometry.weight_shape}")
+        raise ValueError(f"problem: an array is empty; input {geometry.input_shape}, weight {geometry.weight_shape}")
     inputs, weights, outputs = map(prod, (geometry.input_shape, geometry.weight_shape, geometry.output_shape))
     products = max(outputs * weights // geometry.O, inputs * weights // (geometry.C // geometry.G),
                    weights * outputs // geometry.O)  # fmt: skip
     if products > MOST_PRODUCTS:
         raise ValueError(
-            f"explain: {products} products are too many to show one by one; the most is {MOST_PRODUCTS}; "
+            f"problem: its {products} products are too many to show one by one; the most is {MOST_PRODUCTS}; "
             f"choose fewer channels or a smaller input"
         )

@@ -90,15 +90,22 @@ class Trace:
         return before if stage.idle else [*before, number]
 
     def part(self, *names: str) -> Trace:
-        """Only what was made of these given arrays."""
-        kept = [number for number, stage in enumerate(self.stages) if stage.names <= set(names)]
-        numbers = {old: new for new, old in enumerate(kept)}
+        """Only the sum of products that was made of these given arrays, and what leads to it and from it."""
+        slide = next(n for n, stage in enumerate(self.stages) if stage.summed and stage.names == set(names))
+        kept = self._leading_to(slide)
+        for number in range(slide + 1, len(self.stages)):
+            made_of = self._leading_to(number)
+            kept |= made_of if slide in made_of else set()
+        numbers = {old: new for new, old in enumerate(sorted(kept))}
         return Trace(
             tuple(
                 replace(self.stages[old], parents=tuple(numbers[parent] for parent in self.stages[old].parents))
-                for old in kept
+                for old in numbers
             )
         )
+
+    def _leading_to(self, number: int) -> set[int]:
+        return {number}.union(*map(self._leading_to, self.stages[number].parents))
 
     def feeding(self, number: int, cells: np.ndarray) -> dict[int, np.ndarray]:
         """All cells, in each earlier stage, of which these cells of a stage were made.
@@ -191,19 +198,33 @@ def _with_bias(result: np.ndarray, bias: int, stages: list[Stage]) -> Stage:
 
 
 def _find(array: np.ndarray, stages: list[Stage]) -> int:
-    """The stage that made this array, or a view of it with axes of size 1 put in or taken out."""
-    for same in (lambda made: made is array, lambda made: _squeezed(made) == _squeezed(array)):
+    """The stage that made this array: itself, the same memory, or the same numbers; the latest one.
+
+    Between one move and the next npconv may put in or take out axes of size 1, or copy.
+    """
+    for same in (_is, _same_memory, _same_numbers):
         for number in reversed(range(len(stages))):
-            if same(stages[number].array):
+            if same(stages[number].array, array):
                 return number
     raise ValueError(
-        f"explain: no recorded move made an array of shape {array.shape}; pictures show one or two "
+        f"problem: no recorded move made an array of shape {array.shape}; pictures show one or two "
         f"spatial axes, padded with zeros"
     )
 
 
-def _squeezed(array: np.ndarray) -> tuple[Any, ...]:
-    """Where its cells lie in memory, without regard to axes of size 1."""
+def _is(made: np.ndarray, array: np.ndarray) -> bool:
+    return made is array
+
+
+def _same_memory(made: np.ndarray, array: np.ndarray) -> bool:
+    return _layout(made) == _layout(array)
+
+
+def _same_numbers(made: np.ndarray, array: np.ndarray) -> bool:
+    return np.array_equal(made.squeeze(), array.squeeze())
+
+
+def _layout(array: np.ndarray) -> tuple[Any, ...]:
     start = array.__array_interface__["data"][0]
     return start, tuple((size, step) for size, step in zip(array.shape, array.strides) if size != 1)
 
