@@ -60,10 +60,11 @@ def slide(
     """
     N, C, _, _ = x.shape
     O, _, KH, KW = weight.shape
-    dtype = x.dtype if x.dtype == weight.dtype else np.result_type(x, weight)
-    exact = dtypes.is_integer(x.dtype) and dtypes.is_integer(weight.dtype)  # uint64 with int64 promotes to float64
-    if exact:
+    exact = dtypes.is_integer(x.dtype) and dtypes.is_integer(weight.dtype)
+    if exact:  # NumPy would promote uint64 with int64 to float64
         dtype = dtypes.exact_type(weight[:1].size * dtypes.largest(x) * dtypes.largest(weight))
+    else:
+        dtype = x.dtype if x.dtype == weight.dtype else np.result_type(x, weight)
     windows = im2col(x, (KH, KW), stride, dilation)
     _, _, _, _, OH, OW = windows.shape
     # (N, C, KH, KW, OH, OW) -> (N, G, C/G*KH*KW, OH*OW)
