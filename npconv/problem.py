@@ -91,6 +91,10 @@ class Problem:
         for name, channels in (("C", self.C), ("O", self.O)):
             if channels % integer(self.G, "G", at_least=1):
                 raise ValueError(f"problem: G {self.G} must divide {name} {channels}")
+        if self.transposed and self.padding_mode != "zeros":
+            raise ValueError(f"problem: {self.padding_mode} is for convolutions; a transposed one pads with zeros")
+        if not self.transposed and any(per_axis(self.output_padding, self.rank, "output_padding")):
+            raise ValueError(f"problem: op {self.output_padding} is for transposed convolutions; leave it out")
         p = self.parameters
         p.pop("padding_mode", None)
         make = transposed if self.transposed else convolution
