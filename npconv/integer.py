@@ -52,12 +52,19 @@ def conv_integer(
             f"weight_zero_point: its shape is {zero_w.shape}, but it must be one number or one an output "
             f"channel, {w.shape[:1]}"
         )
+    limits = None if within is None else _limits(np.dtype(within))
     shifted_x = dtypes.difference(x, zero_x)
     shifted_w = dtypes.difference(w, zero_w.reshape(zero_w.shape + (1,) * (w.ndim - 1)) if zero_w.ndim else zero_w)
     output = conv(shifted_x, shifted_w, None, stride, padding, dilation, groups)
-    if within is not None:
-        _check_range(output, np.iinfo(within))
+    if limits is not None:
+        _check_range(output, limits)
     return output
+
+
+def _limits(dtype: np.dtype) -> np.iinfo:
+    if dtype.kind not in "iu":
+        raise TypeError(f"within: it is {dtype}; it must be a kind of integer, as int32")
+    return np.iinfo(dtype)
 
 
 def _check_range(output: np.ndarray, limits: np.iinfo) -> None:
