@@ -74,7 +74,8 @@ def _understood(path: str, name: str) -> Iterator[None]:
                 f"{path}: {name} holds Python objects (a pickle), which are never loaded; "
                 f"save it as an array of numbers"
             ) from None
-        raise ValueError(f"{path}: {name} cannot be read, the file is damaged ({error})") from None
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"{path}: {name} cannot be read, the file is damaged ({reason})") from None
 
 
 def check_destination(path: str) -> None:

@@ -163,11 +163,11 @@ def _compared_floats(c: Comparison) -> list[str]:
     if c.wrong:
         lines.append(f"a difference of {_short(c.fraction)} times the bound, the worst there is")
     n, u = f"{c.terms}{' (complex)' if c.format.complex else ''}", f"2^{math.log2(c.format.u):.0f}"
-    return [*lines, f"bound: {_relative(c)} of the sum of absolute values, n = {n}, u = {u}"]
+    return [*lines, f"bound: {_relative(c)} of the sum of |terms|, n = {n}, u = {u}"]
 
 
 def _relative(c: Comparison) -> str:
-    return "n*u/(1 - n*u)" if c.terms * c.format.u < 1 else "n*u (>= 1, it rejects little)"
+    return "n*u/(1 - n*u)" if c.terms * c.format.u < 1 else "n*u (>= 1: rejects little)"
 
 
 def _where(c: Comparison) -> list[str]:

@@ -1,0 +1,261 @@
+"""Evidence accepts what rounding explains, whoever computed it, and nothing else."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+import npconv
+from npconv.bound import BFLOAT16, growth
+from npconv.job.bfloat16 import RAW
+from npconv.job.evidence import Evidence, widest
+from npconv.job.layer import RESULTS, Layer
+
+X, W, G = np.array([[[1, 2, 3]]]), np.array([[[1, 10]]]), np.array([[[1, 100]]])
+U32 = 2.0**-24
+
+
+def evidence(x, w, g, bias=None, transposed=False, **parameters):
+    layer = Layer(x, w, bias, g, parameters, transposed)
+    with np.errstate(all="ignore"):
+        return Evidence(layer, layer.results())
+
+
+def normal(seed, kind="f4", input_shape=(2, 3, 6, 5), weight_shape=(4, 3, 3, 2), **parameters):
+    """A layer of normally distributed numbers of any kind, raw bfloat16 for V2."""
+    random = np.random.default_rng(seed)
+
+    def draw(shape):
+        numbers = random.normal(size=shape)
+        if np.dtype(kind).kind == "c":
+            numbers = numbers + 1j * random.normal(size=shape)
+        return numbers.astype(ml_dtypes.bfloat16).view(RAW) if kind == "V2" else numbers.astype(kind)
+
+    function = npconv.conv_transpose if parameters.get("transposed") else npconv.conv
+    keywords = {name: value for name, value in parameters.items() if name != "transposed"}
+    output = function(np.zeros(input_shape, "i1"), np.zeros(weight_shape, "i1"), **keywords)
+    channels = output.shape[1]
+    return evidence(draw(input_shape), draw(weight_shape), draw(output.shape), draw((channels,)), **parameters)
+
+
+# ---------------------------------------------------------------- one number, three ways
+
+
+def test_three_exact_integers():
+    """By hand: output (21, 32), grad_input (1, 110, 1000), grad_weight (201, 302)."""
+    identity = evidence(X, W, G).identity()
+    assert identity.values == (1 * 21 + 100 * 32, 1 * 1 + 2 * 110 + 3 * 1000, 1 * 201 + 10 * 302)
+    assert identity.exact and identity.holds and identity.difference == 0
+
+
+def test_a_bias_has_no_part_in_it():
+    assert evidence(X, W, G, bias=np.array([7])).identity().values == (3221,) * 3
+    assert evidence(X / 1, W / 1, G / 1, bias=np.array([7.0])).identity().values == (3221,) * 3
+
+
+def test_integers_beyond_int64_stay_exact():
+    big = evidence(X * 2**20, W * 2**20, G * 2**20).identity()
+    assert big.values == (3221 * 2**60,) * 3 and 3221 * 2**60 > 2**63
+
+
+@pytest.mark.parametrize("name", RESULTS[:3])
+def test_one_wrong_integer_breaks_it(name):
+    proof = evidence(X, W, G)
+    for index in np.ndindex(proof.results[name].shape):
+        proof.results[name][index] += 1
+        assert not proof.identity().holds
+        proof.results[name][index] -= 1
+    assert proof.identity().holds
+
+
+KINDS = ["f2", "f4", "f8", "g", "c8", "c16", "V2"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parameters", [dict(), dict(stride=2, padding=1), dict(padding=1, padding_mode="replicate")])
+def test_floats_keep_it_within_their_rounding(kind, parameters):
+    for seed in range(10):
+        identity = normal(seed, kind, **parameters).identity()
+        assert not identity.exact and 0 <= identity.fraction <= 1
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "c8"])
+@pytest.mark.parametrize("name", RESULTS[1:3])
+def test_a_wrong_float_breaks_it(kind, name):
+    proof = normal(1, kind)
+    proof.results[name].flat[7] *= -1
+    assert proof.identity().fraction > 1
+
+
+def test_a_real_input_under_a_complex_weight():
+    random = np.random.default_rng(1)
+    x, w = random.normal(size=(1, 2, 6)), random.normal(size=(3, 2, 3, 2)).view(complex)[..., 0]
+    g = random.normal(size=(1, 3, 4, 2)).view(complex)[..., 0]
+    proof = evidence(x, w, g)
+    assert proof.results["grad_input"].dtype == float and proof.identity().holds
+
+
+def test_transposed_floats_keep_it():
+    proof = normal(3, input_shape=(2, 3, 4), weight_shape=(3, 2, 3), stride=2, output_padding=1, transposed=True)
+    assert 0 < proof.identity().fraction <= 1
+
+
+def test_what_is_not_finite_is_no_evidence():
+    identity = evidence(np.array([[[1.0, np.nan]]]), np.ones((1, 1, 1)), np.ones((1, 1, 2))).identity()
+    assert np.isnan(identity.fraction)
+
+
+def test_an_empty_layer_has_empty_evidence():
+    identity = evidence(np.ones((0, 2, 5)), np.ones((3, 2, 3)), np.ones((0, 3, 3))).identity()
+    assert identity.values == (0, 0, 0) and identity.holds
+
+
+# ---------------------------------------------------------------- against other implementations
+
+
+def by_torch(layer, dtype):
+    tensors = [torch.tensor(np.asarray(a), dtype=dtype) for a in (layer.input, layer.weight, layer.bias, layer.grad_output)]
+    x, w, b, g = (tensor.requires_grad_() for tensor in tensors)
+    y = torch.nn.functional.conv2d(x, w, b, **layer.parameters)
+    gradients = torch.autograd.grad(y, (x, w, b), g)
+    return dict(zip(RESULTS, (tensor.detach() for tensor in (y, *gradients))))
+
+
+@pytest.mark.parametrize(
+    "kind, dtype",
+    [("f4", torch.float32), ("f8", torch.float64), ("c8", torch.complex64), ("c16", torch.complex128)],
+)
+@pytest.mark.parametrize("parameters", [dict(), dict(stride=2, padding=1), dict(dilation=(2, 1), padding=2)], ids=str)
+def test_results_of_torch_are_accepted(kind, dtype, parameters):
+    for seed in range(5):
+        proof = normal(seed, kind, **parameters)
+        expected = {name: tensor.numpy() for name, tensor in by_torch(proof.layer, dtype).items()}
+        for comparison in proof.compare(expected):
+            assert 0 < comparison.fraction <= 1 and comparison.wrong == comparison.unjudged == 0
+
+
+def test_the_kind_of_the_coarser_side_counts():
+    proof = normal(1, "f8")
+    single = {name: tensor.numpy() for name, tensor in by_torch(proof.layer, torch.float32).items()}
+    assert all(c.format.name == "float32" and 0 < c.fraction <= 1 for c in proof.compare(single))
+    proof = normal(1, "f2")
+    wide = {"output": proof.results["output"].astype("f8")}
+    (comparison,) = proof.compare(wide)
+    assert comparison.format.name == "float16" and 0 < comparison.fraction <= 1
+
+
+def test_sums_carried_in_float16_are_accepted():
+    """One after the other in float16: the worst that an implementation can do."""
+    for seed in range(20):
+        proof = normal(seed, "f2", (1, 40, 1), (3, 40, 1))
+        x, w, b = proof.layer.input[0, :, 0], proof.layer.weight[:, :, 0], proof.layer.bias
+        total = np.zeros(3, np.float16)
+        for c in range(40):
+            total = total + x[c] * w[:, c]
+        (comparison,) = proof.compare({"output": (total + b).reshape(1, 3, 1)})
+        assert comparison.terms == 41 and 0 < comparison.fraction <= 1
+
+
+def test_bfloat16_results_are_accepted():
+    proof = normal(2, "V2")
+    arrays = {name: array.view(ml_dtypes.bfloat16) for name, array in proof.layer.arrays.items()}
+    y = npconv.conv(arrays["input"], arrays["weight"], arrays["bias"])
+    (comparison,) = proof.compare({"output": y.view(RAW)})
+    assert comparison.format == BFLOAT16 and 0 < comparison.fraction <= 1
+
+
+# ---------------------------------------------------------------- what is not accepted
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("times, wrong", [(0.9, 0), (1.1, 1)])
+def test_the_bound_is_where_it_says(name, times, wrong):
+    """One element moved by 0.9 and by 1.1 of n*u/(1 - n*u) * (the same sum of absolute values)."""
+    proof = normal(4, "f4", stride=2)
+    x, w, b, g = (np.abs(array).astype(float) for array in proof.layer.arrays.values())
+    sizes = npconv.conv(x, w, b, stride=2), *npconv.conv_backward(g, x, w, stride=2)
+    size = dict(zip(RESULTS, sizes))[name]
+    due = proof.layer.map(widest).results()[name]
+    moved, index = due.copy(), tuple(int(n) for n in np.unravel_index(size.argmax(), size.shape))
+    n = proof.terms[name]
+    moved[index] += times * n * U32 / (1 - n * U32) * size[index]
+    (comparison,) = proof.compare({name: moved.astype("f8")})
+    assert (comparison.wrong, comparison.index) == (wrong, index)
+    assert comparison.fraction == pytest.approx(times, rel=1e-5)
+    assert comparison.got == moved[index] and comparison.due == due[index]
+
+
+def test_where_all_products_are_zero_the_result_must_be():
+    proof = evidence(np.zeros((1, 1, 3), "f4"), np.ones((1, 1, 1), "f4"), np.ones((1, 1, 3), "f4"))
+    (comparison,) = proof.compare({"output": np.array([[[0, -0.0, 0]]], "f4")})
+    assert comparison.fraction == 0 and comparison.wrong == 0
+    (comparison,) = proof.compare({"output": np.array([[[0, 1e-44, 0]]], "f4")})
+    assert (comparison.fraction, comparison.wrong, comparison.index) == (np.inf, 1, (0, 0, 1))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_beside_a_finite_result_is_wrong(value):
+    (comparison,) = evidence(X / 1, W / 1, G / 1).compare({"output": np.array([[[21, value]]])})
+    assert (comparison.fraction, comparison.wrong, comparison.index) == (np.inf, 1, (0, 0, 1))
+
+
+def test_where_the_input_is_not_finite_nothing_is_judged():
+    x = np.array([[[1, np.nan, 3, 4, np.inf, 6, 7]]])
+    proof = evidence(x, np.ones((1, 1, 2)), np.ones((1, 1, 6)))
+    (comparison,) = proof.compare({"output": np.array([[[0, np.nan, 7, np.inf, 0, 13.5]]])})
+    assert (comparison.unjudged, comparison.wrong, comparison.index) == (4, 1, (0, 0, 5))
+
+
+def test_an_infinity_may_stand_where_the_kind_ends():
+    proof = evidence(*(np.array([[[n]]], "f2") for n in (300, 300, 1)))
+    (comparison,) = proof.compare({"output": np.array([[[np.inf]]], "f2")})
+    assert (comparison.unjudged, comparison.wrong) == (1, 0)
+    (comparison,) = evidence(*(np.array([[[n]]], "f2") for n in (3, 3, 1))).compare(
+        {"output": np.array([[[np.inf]]], "f2")}
+    )
+    assert (comparison.unjudged, comparison.wrong) == (0, 1)
+
+
+def test_a_float16_result_below_the_normal_range_is_accepted():
+    x = np.array([[[2.0**-13]]], "f2")
+    proof = evidence(x, x * np.float16(0.011), np.ones((1, 1, 1), "f2"))
+    (comparison,) = proof.compare({"output": np.array([[[0]]], "f2")})
+    assert 0 < comparison.fraction <= 1
+
+
+def test_a_bound_without_end_goes_on_as_n_times_u():
+    proof = evidence(*(np.ones((1, n, 1), "f2") for n in (4096, 4096)), np.ones((1, 1, 1), "f2"))
+    (comparison,) = proof.compare({"output": np.array([[[2048]]], "f2")})  # where a running sum of ones sticks
+    assert comparison.fraction == pytest.approx(2048 / (growth(4096, 2.0**-11) * 4096), rel=1e-5)
+
+
+# ---------------------------------------------------------------- integers
+
+
+def test_integers_must_be_equal():
+    proof = evidence(X, W, G)
+    right, wrong = np.array([[[21, 32]]], "u1"), np.array([[[21, 33]]], "u1")
+    assert proof.compare({"output": right})[0].wrong == 0
+    (comparison,) = proof.compare({"output": wrong})
+    assert (comparison.format, comparison.wrong, comparison.index) == (None, 1, (0, 0, 1))
+    assert (comparison.got, comparison.due) == (33, 32)
+
+
+def test_integers_beyond_int64_are_not_taken_for_negative_ones():
+    proof = evidence(np.array([[[-1]]]), np.array([[[1]]]), np.array([[[1]]]))
+    assert proof.compare({"output": np.array([[[2**64 - 1]]], "u8")})[0].wrong == 1
+    assert proof.compare({"output": np.array([[[-1]]], "i1")})[0].wrong == 0
+
+
+def test_integers_may_be_brought_as_floats():
+    proof = evidence(X * 2**20, W * 2**20, G)
+    y = np.array([[[21, 32]]], "f4") * np.float32(2**40)
+    assert proof.compare({"output": y})[0].fraction == 0
+    assert proof.compare({"output": np.nextafter(y, np.float32(np.inf))})[0].wrong == 0
+    assert proof.compare({"output": y * np.float32(1.001)})[0].wrong == 2
+
+
+def test_an_empty_result_agrees():
+    proof = evidence(np.ones((0, 2, 5)), np.ones((3, 2, 3)), np.ones((0, 3, 3)))
+    (comparison,) = proof.compare({"output": np.ones((0, 3, 3))})
+    assert (comparison.size, comparison.wrong) == (0, 0)
