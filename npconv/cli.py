@@ -7,9 +7,11 @@ what it needs when it is called, so that no command loads another's modules.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -17,6 +19,7 @@ from npconv import __version__
 
 PASS, DISAGREE, BAD_INPUT, READER_GONE = 0, 1, 2, 141  # 141: what a shell shows after SIGPIPE
 
+WIDTH = 80
 EXIT_CODES = "exit code: 0 all is well, 1 something disagrees, 2 bad input"
 
 
@@ -27,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     npconv 0.1.0
     True
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for names that the encoding lacks
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
@@ -117,7 +122,7 @@ def _add(commands: Commands, name: str, help: str, description: str, example: st
     return commands.add_parser(
         name,
         help=help,
-        description=description,
+        description=textwrap.fill(description, WIDTH),
         epilog=f"{EXIT_CODES}\n\nexample:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -248,12 +253,11 @@ def _grad(commands: Commands) -> None:
         "grad",
         help="the output and all gradients of your own arrays",
         description=(
-            "Compute a convolution's output, grad_input, grad_weight and grad_bias, show the\n"
-            "sizes and paddings, and prove the result. FILE.npz holds input and weight and,\n"
-            "where wanted, bias, grad_output (else ones), stride, padding, dilation, groups,\n"
-            "transposed, output_padding and padding_mode. An output, grad_input, grad_weight\n"
-            "or grad_bias that it holds is compared with the result, as a fraction of the\n"
-            "worst rounding error that its dtype can explain."
+            "Compute a convolution's output, grad_input, grad_weight and grad_bias, show the sizes and "
+            "paddings, and prove the result. FILE.npz holds input and weight and, where wanted, bias, "
+            "grad_output (else ones), stride, padding, dilation, groups, transposed, output_padding and "
+            "padding_mode. An output, grad_input, grad_weight or grad_bias that it holds is compared with "
+            "the result, as a fraction of the worst rounding error that its dtype can explain."
         ),
         example=(
             "npconv grad layer.npz -o gradients.npz\n"

@@ -1,0 +1,390 @@
+"""The command line: what it prints, what it returns, and that nothing goes wrong loudly."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from npconv import cli
+from npconv.cli import main
+
+DATA = Path(__file__).parent / "data"
+ROOT = Path(__file__).parent.parent
+LAYERS = {"ocr_stem": [], "ocr_depthwise_s2": [], "ocr_transpose": ["--transposed"]}
+
+
+@pytest.fixture
+def layer(tmp_path):
+    """A small layer of integers, and its file; its output by hand is (21, 32)."""
+    path = tmp_path / "layer.npz"
+    np.savez(path, input=np.array([[[1, 2, 3]]]), weight=np.array([[[1, 10]]]), output=np.array([[[21, 32]]]))
+    return path
+
+
+def contents(path):
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def refused(capsys, argv, message):
+    """One line on stderr that says so, nothing on stdout, exit code 2."""
+    code = main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1 and re.search(message, err), err
+    return err
+
+
+def by_subprocess(*argv, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "npconv", *map(str, argv)], capture_output=True, text=True, cwd=ROOT, **options
+    )
+
+
+# ---------------------------------------------------------------- the real layers
+
+
+@pytest.mark.parametrize("name, flags", LAYERS.items())
+def test_a_real_layer_is_within_its_rounding_bound(capsys, tmp_path, name, flags):
+    out = tmp_path / "out.npz"
+    assert main(["grad", str(DATA / f"{name}.npz"), "-o", str(out), *flags]) == 0
+    text = capsys.readouterr().out
+    (fraction,) = re.findall(r"output agrees: its worst difference is (\S+) of the rounding bound", text)
+    assert 0 < float(fraction) < 1
+    (fraction,) = re.findall(r"they differ by \S+, (\S+) of what rounding may do", text)
+    assert float(fraction) < 1
+    assert max(map(len, text.splitlines()[:-2])) <= 80  # the last two lines hold a path
+    assert list(contents(out)) == ["output", "grad_input", "grad_weight", "grad_bias"]
+
+
+@pytest.mark.parametrize("name, flags", LAYERS.items())
+def test_the_gradients_of_a_real_layer_are_those_of_autograd(capsys, tmp_path, name, flags):
+    """torch in float64 is exact beside float32; n*u/(1-n*u) of the absolute sums is what may differ."""
+    given, out = contents(DATA / f"{name}.npz"), tmp_path / "out.npz"
+    g = np.random.default_rng(1).normal(size=given["output"].shape).astype("f4")
+    np.save(tmp_path / "g.npy", g)
+    main(["grad", str(DATA / f"{name}.npz"), "-o", str(out), "--grad-output", str(tmp_path / "g.npy"), *flags])
+    function = torch.nn.functional.conv_transpose2d if flags else torch.nn.functional.conv2d
+
+    def gradients(change):
+        arrays = [change(a.astype("f8")) for a in (given["input"], given["weight"], g)]
+        x, w, g64 = (torch.tensor(a, requires_grad=True) for a in arrays)
+        b = torch.zeros(g.shape[1], dtype=torch.float64, requires_grad=True)
+        padding = tuple(int(lo) for lo, _ in given["padding"])
+        y = function(x, w, b, stride=2, padding=padding, groups=int(given["groups"]))
+        return torch.autograd.grad(y, (x, w, b), g64)
+
+    found, n = contents(out), max(g[:, 0].size, given["weight"].size)  # no sum has more terms
+    results = ("grad_input", "grad_weight", "grad_bias")
+    for result, due, magnitude in zip(results, gradients(lambda a: a), gradients(np.abs)):
+        bound = n * 2.0**-24 / (1 - n * 2.0**-24) * magnitude.numpy()
+        assert (np.abs(found[result] - due.numpy()) <= bound).all() and found[result].dtype == np.float32
+
+
+# ---------------------------------------------------------------- grad
+
+
+def test_integers_by_hand(capsys, tmp_path, layer):
+    np.save(tmp_path / "g.npy", np.array([[[1, 100]]]))
+    assert main(["grad", str(layer), "--grad-output", str(tmp_path / "g.npy"), "-o", str(tmp_path / "out.npz")]) == 0
+    assert {name: array.tolist() for name, array in contents(tmp_path / "out.npz").items()} == {
+        "output": [[[21, 32]]], "grad_input": [[[1, 110, 1000]]], "grad_weight": [[[201, 302]]], "grad_bias": [101],
+    }  # fmt: skip
+    text = capsys.readouterr().out
+    assert text.count("= 3221") == 3 and "exactly equal" in text
+    assert "output agrees: all 2 integers are equal" in text
+    assert f"written to {tmp_path / 'out.npz'}:\n  output, grad_input, grad_weight, grad_bias\n" in text
+
+
+def test_without_grad_output_it_is_ones(capsys, layer):
+    assert main(["grad", str(layer)]) == 0
+    out = capsys.readouterr().out
+    assert "note: grad_output: none is given, so it is ones" in out
+    assert out.count("= 53") == 3  # 21 + 32
+
+
+def test_a_wrong_output_is_shown_and_exits_1(capsys, tmp_path, layer):
+    np.save(tmp_path / "y.npy", np.array([[[21, 33]]]))
+    assert main(["grad", str(layer), "--output", str(tmp_path / "y.npy"), "-o", str(tmp_path / "out.npz")]) == 1
+    out, err = capsys.readouterr()
+    assert "output DISAGREES: 1 of 2 integers differ, the first\n  at (0, 0, 1)\n  given  33\n  npconv 32" in out
+    assert err == "" and contents(tmp_path / "out.npz")["output"].tolist() == [[[21, 32]]]
+
+
+def test_separate_files_and_flags_are_enough(capsys, tmp_path):
+    """Unbatched, by hand: a zero before (1, 2, 3, 4), windows (0, 1) and (2, 3)."""
+    np.save(tmp_path / "x.npy", np.array([[1, 2, 3, 4]]))
+    np.save(tmp_path / "w.npy", np.array([[[1, 10]]]))
+    np.save(tmp_path / "b.npy", np.array([100]))
+    arrays = ["--input", tmp_path / "x.npy", "--weight", tmp_path / "w.npy", "--bias", tmp_path / "b.npy"]
+    flags = [*map(str, arrays), "--stride", "2", "--padding", "1:0"]
+    assert main(["grad", *flags, "-o", str(tmp_path / "out.npz")]) == 0
+    assert contents(tmp_path / "out.npz")["output"].tolist() == [[110, 132]]
+
+
+PARSED = {
+    "--stride 2": dict(stride=2),
+    "--stride 2,1": dict(stride=(2, 1)),
+    "--padding 1": dict(padding=1),
+    "--padding 1,2": dict(padding=(1, 2)),
+    "--padding 1:2,0:1": dict(padding=((1, 2), (0, 1))),
+    "--padding 1:2": dict(padding=((1, 2),)),
+    "--padding 1,0:1": dict(padding=(1, (0, 1))),
+    "--padding -1": dict(padding=-1),
+    "--padding -1:2,-3": dict(padding=((-1, 2), -3)),
+    "--padding=-1:2": dict(padding=((-1, 2),)),
+    "--padding same": dict(padding="same"),
+    "--padding same_lower": dict(padding="same_lower"),
+    "--padding valid": dict(padding="valid"),
+    "--dilation 2,2": dict(dilation=(2, 2)),
+    "--groups 4": dict(groups=4),
+    "--output-padding 1": dict(output_padding=1),
+    "--transposed": dict(transposed=True),
+    "--no-transposed": dict(transposed=False),
+    "--padding-mode reflect": dict(padding_mode="reflect"),
+    "--input a --weight b --bias c": dict(input="a", weight="b", bias="c"),
+    "--grad-output a --output b": dict(grad_output="a", output="b"),
+    "--grad-input a --grad-weight b --grad-bias c": dict(grad_input="a", grad_weight="b", grad_bias="c"),
+}
+
+
+@pytest.mark.parametrize("flags, parsed", PARSED.items(), ids=PARSED)
+def test_flags_mean(monkeypatch, flags, parsed):
+    seen = []
+    monkeypatch.setattr("npconv.job.run", lambda *arguments: seen.append(arguments) or 0)
+    assert main(["grad", "f.npz", "-o", "out.npz", *flags.split()]) == 0
+    assert main(["grad", *flags.split()]) == 0
+    assert seen == [("f.npz", "out.npz", parsed), (None, None, parsed)]
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_a_missing_file(capsys, tmp_path):
+    refused(capsys, ["grad", tmp_path / "no.npz"], r"^npconv grad: .*no.npz: it cannot be read: No such file")
+
+
+def test_no_input_at_all(capsys):
+    refused(capsys, ["grad"], "^npconv grad: input: there is none; put it into the .npz file, or give --input X.npy")
+
+
+def test_a_truncated_file(capsys, tmp_path):
+    whole = (DATA / "ocr_stem.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    refused(capsys, ["grad", tmp_path / "cut.npz"], "cut.npz: it cannot be read, the file is damaged")
+
+
+def test_a_pickled_array(capsys, tmp_path):
+    np.savez(tmp_path / "p.npz", input=np.array([None], object), weight=np.ones((1, 1, 1)))
+    refused(capsys, ["grad", tmp_path / "p.npz"], "input holds Python objects .a pickle., which are never loaded")
+
+
+BAD_FLAGS = {
+    "--strid 2": "unrecognized arguments: --strid 2; see npconv --help",
+    "--stride two": "npconv grad: argument --stride: 'two' is not an integer, or one an axis as in 2,1; see npconv grad",
+    "--stride 1.5": "'1.5' is not an integer",
+    "--stride": "argument --stride: expected one argument",
+    "--stride 0": "stride: it is 0, but it must be 1 or more",
+    "--stride 1,1": "stride: 2 values for 1 spatial axes",
+    "--padding full": "argument --padding: 'full' is not an integer, one an axis as in 1,2, lo:hi an axis",
+    "--padding 1:": "argument --padding: '1:' is not an integer",
+    "--padding 1:2:3": "padding: on spatial axis 0 it is",
+    "--padding -3": "padding: on spatial axis 0 the padded input has size -3",
+    "--groups two": "argument --groups: invalid int value: 'two'",
+    "--groups 2": "groups: 2 must divide the input's 1 channels",
+    "--padding-mode mirror": "padding_mode: 'mirror' is not one of",
+    "--output-padding 1": "output_padding: it is 1, but only a transposed convolution has one",
+    "--weight no.npy": "no.npy: it cannot be read: No such file",
+    "--padding 1000000000000000": "not enough memory: Unable to allocate|array is too big|too large",
+    "--padding 1000000000000000000000": "too big|too large|dimension|out of bounds|convert",
+}
+
+
+@pytest.mark.parametrize("flags, message", BAD_FLAGS.items(), ids=BAD_FLAGS)
+def test_a_wrong_flag(capsys, layer, flags, message):
+    np.savez(layer, **{name: array for name, array in contents(layer).items() if name != "output"})
+    refused(capsys, ["grad", layer, *flags.split()], message)
+
+
+@pytest.mark.parametrize("argv", [["grd"], ["--grad"], ["grad", "a.npz", "b.npz"]], ids=str)
+def test_a_wrong_command(capsys, argv):
+    refused(capsys, argv, "invalid choice: 'grd'|unrecognized arguments: (--grad|b.npz)")
+
+
+def test_numbers_that_int64_cannot_hold(capsys, tmp_path):
+    big = np.array([[[2**62]]])
+    np.savez(tmp_path / "big.npz", input=big, weight=big)
+    refused(capsys, ["grad", tmp_path / "big.npz"], "a sum is .*, but int64 holds only")
+
+
+def test_a_name_with_a_line_end_stays_on_one_line(capsys, tmp_path):
+    assert r"a\nb\x1b.npz" in refused(capsys, ["grad", tmp_path / "a\nb\x1b.npz"], "it cannot be read")
+
+
+def test_an_output_that_cannot_be_written(capsys, tmp_path, layer):
+    refused(capsys, ["grad", layer, "-o", tmp_path / "no" / "out.npz"], "out.npz: it cannot be written: there is no dir")
+    refused(capsys, ["grad", layer, "-o", tmp_path], "it cannot be written: it is a directory")
+    (tmp_path / "ro.npz").write_bytes(b"old")
+    (tmp_path / "ro.npz").chmod(0o444)
+    refused(capsys, ["grad", layer, "-o", tmp_path / "ro.npz"], "it cannot be written: the file is read-only")
+    assert (tmp_path / "ro.npz").read_bytes() == b"old"
+
+
+def test_bad_input_leaves_an_old_output_as_it_was(capsys, tmp_path, layer):
+    (tmp_path / "out.npz").write_bytes(b"old")
+    refused(capsys, ["grad", layer, "-o", tmp_path / "out.npz", "--stride", "0"], "stride: it is 0")
+    assert (tmp_path / "out.npz").read_bytes() == b"old"
+    assert sorted(os.listdir(tmp_path)) == ["layer.npz", "out.npz"]
+
+
+def test_an_array_that_was_read_is_not_written_over(capsys, tmp_path, layer):
+    np.save(tmp_path / "w.npy", np.array([[[1, 10]]]))
+    before = (tmp_path / "w.npy").read_bytes()
+    refused(
+        capsys,
+        ["grad", layer, "--weight", tmp_path / "w.npy", "-o", tmp_path / "." / "w.npy"],
+        "it cannot be written: it is the file of --weight",
+    )
+    assert (tmp_path / "w.npy").read_bytes() == before
+
+
+def test_the_file_itself_may_take_the_results_and_keeps_the_rest(capsys, layer):
+    for _ in range(2):  # the second time, the gradients of the first are compared
+        assert main(["grad", str(layer), "-o", str(layer)]) == 0
+    found = contents(layer)
+    assert found["input"].tolist() == [[[1, 2, 3]]] and found["grad_weight"].tolist() == [[[3, 5]]]
+    text = capsys.readouterr().out
+    assert all(f"{name} agrees" in text for name in ("output", "grad_input", "grad_weight", "grad_bias"))
+
+
+def test_an_interruption_is_one_line(capsys, monkeypatch, layer):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("npconv.job.run", interrupt)
+    refused(capsys, ["grad", layer], "^npconv grad: interrupted$")
+
+
+def test_too_little_memory_is_one_line(capsys, monkeypatch, layer):
+    def exhaust(*_):
+        raise MemoryError("Unable to allocate 9 PiB")
+
+    monkeypatch.setattr("npconv.job.run", exhaust)
+    refused(capsys, ["grad", layer], "^npconv grad: not enough memory: Unable to allocate 9 PiB$")
+
+
+def test_a_fault_of_npconv_itself_is_not_hidden(monkeypatch, layer):
+    def fail(*_):
+        raise AssertionError("a fault")
+
+    monkeypatch.setattr("npconv.job.run", fail)
+    with pytest.raises(AssertionError, match="a fault"):
+        main(["grad", str(layer)])
+
+
+# ---------------------------------------------------------------- the commands
+
+
+@pytest.fixture
+def lessons(monkeypatch):
+    """Stands in for the lessons: tells which were asked for, and returns 1."""
+    module, seen = ModuleType("npconv.explain.lessons"), []
+    module.run = lambda name=None: seen.append(name) or 1
+    monkeypatch.setitem(sys.modules, "npconv.explain.lessons", module)
+    monkeypatch.setattr("npconv.explain.lessons", module, raising=False)
+    return seen
+
+
+def test_without_a_command_all_lessons_run(lessons):
+    assert main([]) == 1 and lessons == [None]
+
+
+def test_one_lesson_or_all(lessons):
+    assert main(["lesson", "strided"]) == 1
+    assert main(["lesson"]) == 1
+    assert lessons == ["strided", None]
+
+
+def test_a_lesson_that_is_none(capsys):
+    refused(capsys, ["lesson", "quantum"], "^npconv lesson: .*'quantum'.*strided")
+
+
+def commands():
+    parser = cli._parser()
+    (action,) = (a for a in parser._actions if isinstance(a, cli.Commands))
+    return list(action.choices)
+
+
+@pytest.mark.parametrize("command", [None, *commands()])
+def test_help_fits_80_columns_and_has_an_example(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([command, "--help"] if command else ["--help"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"example:\n  npconv {command or ''}" in text
+    assert "exit code: 0" in text
+
+
+def test_the_examples_in_the_help_parse():
+    for command in commands():
+        parser = cli._parser()
+        (action,) = (a for a in parser._actions if isinstance(a, cli.Commands))
+        examples = action.choices[command].epilog.split("example:\n")[1].splitlines()
+        assert examples
+        for example in examples:
+            assert parser.parse_args(example.split()[1:]).command == command
+
+
+# ---------------------------------------------------------------- as a process
+
+
+def test_it_runs_as_a_module_and_prints_the_same(capsys, layer):
+    done = by_subprocess("grad", layer)
+    main(["grad", str(layer)])
+    assert (done.returncode, done.stdout, done.stderr) == (0, capsys.readouterr().out, "")
+
+
+def test_it_loads_no_other_command(layer):
+    script = (
+        "import sys; from npconv.cli import main; main(['grad', sys.argv[1]]);"
+        "print([name for name in sys.modules if name.startswith(('npconv.explain', 'npconv.testing', 'npconv.emit'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", script, layer], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.splitlines()[-1] == "[]", done
+
+
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+def environment(request):
+    """Printing fails at once, or when the buffer is flushed."""
+    return {**os.environ, "PYTHONUNBUFFERED": request.param}
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path, layer, environment):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "npconv", "grad", layer, "-o", tmp_path / "out.npz"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert "grad_input" in contents(tmp_path / "out.npz")
+
+
+def test_a_report_that_cannot_be_printed_is_one_line(layer, environment):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "npconv", "grad", layer]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+    assert done.returncode == 2
+    assert re.fullmatch("npconv.*: .*No space left on device\n", done.stderr)
+
+
+def test_a_name_that_the_terminal_cannot_show_is_no_error(tmp_path):
+    np.savez(tmp_path / "f.npz", input=np.ones((1, 1, 1)), weight=np.ones((1, 1, 1)), **{"größe": 1})
+    done = by_subprocess("grad", tmp_path / "f.npz", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"not used, of what the file holds: 'gr\xf6\xdfe'" in done.stdout
