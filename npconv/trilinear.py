@@ -11,7 +11,7 @@ exchanges the two names and is done.  It works on what it makes, so there is no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ class Rule:
 
     def transposed(self, by: tuple[str, ...]) -> Rule:
         """The rule of the pullback: cotangents first, then all arrays; one result for each name in `by`."""
-        cotangents = tuple(self._fresh("grad_" + s.name) for s in self.sums)
+        cotangents = self._fresh("grad_" + s.name for s in self.sums)
         sums = tuple(
             Sum(
                 array,
@@ -97,7 +97,8 @@ class Rule:
 
     def tangent(self) -> Rule:
         """The rule of the directional derivative: all arrays, then one tangent for each."""
-        tangents = {array: self._fresh("tangent_" + array) for array in self.arrays}
+        moving = self._fresh("tangent_" + array for array in self.arrays)
+        tangents = dict(zip(self.arrays, moving))
         sums = tuple(
             Sum(
                 s.name,
@@ -108,11 +109,16 @@ class Rule:
             )
             for s in self.sums
         )
-        moving = tuple(tangents.values())
         return Rule(self.arrays + moving, sums, self.result, self.optional + moving)
 
-    def _fresh(self, name: str) -> str:
-        return self._fresh("grad_" + name) if name in self.arrays else name
+    def _fresh(self, wished: Iterable[str]) -> tuple[str, ...]:
+        """Names for new arrays: those wished for, with more grad_ in front until each is the only one."""
+        names: list[str] = []
+        for name in wished:
+            while name in self.arrays or name in names:
+                name = "grad_" + name
+            names.append(name)
+        return tuple(names)
 
 
 @dataclass(frozen=True)
