@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -256,9 +256,8 @@ def random_transposed(seed: int, count: int, ranks: tuple[int, ...] = (2,)) -> I
         rank = rng.choice(ranks)
         plain = _random_case(rng, rank, "zeros")
         op = tuple(rng.randint(0, max(s, d) - 1) for s, d in zip(plain.stride, plain.dilation))
-        name = f"transposed, {plain.name}, op={op}"
-        fields = {**vars(plain), "name": name, "i": tuple((i + 1) // 2 for i in plain.i)}
-        made = Case(**{**fields, "output_padding": op})
+        small = tuple((i + 1) // 2 for i in plain.i)
+        made = replace(plain, name=f"transposed {plain.name}, but i={small}, op={op}", i=small, output_padding=op)
         if min(made.sizes) < 1:
             continue
         found += 1
