@@ -257,7 +257,8 @@ def random_transposed(seed: int, count: int, ranks: tuple[int, ...] = (2,)) -> I
         plain = _random_case(rng, rank, "zeros")
         op = tuple(rng.randint(0, max(s, d) - 1) for s, d in zip(plain.stride, plain.dilation))
         small = tuple((i + 1) // 2 for i in plain.i)
-        made = replace(plain, name=f"transposed {plain.name}, but i={small}, op={op}", i=small, output_padding=op)
+        name = f"transposed, {plain.name}, but i={small}, op={op}"
+        made = replace(plain, name=name, i=small, output_padding=op)
         if min(made.sizes) < 1:
             continue
         found += 1
