@@ -1,0 +1,49 @@
+"""Every command in the README prints what the README says it prints.
+
+The Python examples run as doctests of README.md itself; here are the blocks marked `console`.
+"""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from npconv.cli import main
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.findall(r"^```console\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+COMMANDS = [part for block in BLOCKS for part in re.split(r"^\$ ", block, flags=re.M) if part]
+
+
+def arguments(command: str) -> list[str]:
+    """The words after `npconv`, and files of the project by their place."""
+    program, *words = shlex.split(command)
+    assert program == "npconv"
+    return [str(ROOT / word) if word.startswith("tests/") else word for word in words]
+
+
+def test_the_readme_shows_commands() -> None:
+    assert COMMANDS
+
+
+def decimals(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+\.\d+", text)]
+
+
+def without_decimals(text: str) -> str:
+    lines = re.sub(r"-?\d+\.\d+", "#", text).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip()
+
+
+@pytest.mark.parametrize("shown", COMMANDS, ids=lambda shown: shown.splitlines()[0])
+def test_a_command_of_the_readme_prints_what_stands_below_it(shown, capsys, tmp_path, monkeypatch) -> None:
+    command, _, due = shown.partition("\n")
+    monkeypatch.chdir(tmp_path)
+    main(arguments(command))
+    got = capsys.readouterr().out
+    assert without_decimals(got) == without_decimals(due)
+    for a, b in zip(decimals(got), decimals(due), strict=True):
+        # A float32 sum's last digits depend on the order in which the machine adds; what is printed as
+        # a fraction of the rounding bound, or is a difference itself, depends on nothing else.
+        assert abs(a - b) <= 1e-5 * abs(b) if b >= 1 else 0 <= a < 1
