@@ -27,12 +27,15 @@ def test_the_readme_shows_commands() -> None:
     assert COMMANDS
 
 
+DECIMAL = r"-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+"
+
+
 def decimals(text: str) -> list[float]:
-    return [float(number) for number in re.findall(r"-?\d+\.\d+", text)]
+    return [float(number) for number in re.findall(DECIMAL, text)]
 
 
 def without_decimals(text: str) -> str:
-    lines = re.sub(r"-?\d+\.\d+", "#", text).splitlines()
+    lines = re.sub(DECIMAL, "#", text).splitlines()
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
