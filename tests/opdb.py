@@ -24,19 +24,18 @@ import npconv
 NAMES = [f"conv{middle}{rank}d" for middle in ("", "_transpose") for rank in (1, 2, 3)]
 KINDS = (torch.float64, torch.complex128)
 
-
 # What follows input, weight and bias, by position, in a plain and in a transposed convolution.
-POSITIONAL = [
-    ("stride", "padding", "dilation", "groups"),
-    ("stride", "padding", "output_padding", "groups", "dilation"),
-]
+POSITIONAL = {
+    "plain": ("stride", "padding", "dilation", "groups"),
+    "transposed": ("stride", "padding", "output_padding", "groups", "dilation"),
+}
 
 
-def arguments_of(sample: Any, leading: int) -> tuple[list[Any], dict[str, Any]]:
+def arguments_of(sample: Any, family: str) -> tuple[list[Any], dict[str, Any]]:
     """The tensors (input, weight, bias), and the parameters by their torch names."""
     given = [sample.input, *sample.args]
     named = dict(zip(("input", "weight", "bias"), given))
-    for extra, name in zip(given[3:], POSITIONAL[leading]):
+    for extra, name in zip(given[3:], POSITIONAL[family]):
         named[name] = extra
     named.update(sample.kwargs)
     return [named.pop(name, None) for name in ("input", "weight", "bias")], named
@@ -83,12 +82,10 @@ def differences(
     return [name for name, a, b in zip(names, got, due, strict=True) if not np.array_equal(a, b)]
 
 
-def check_samples(
-    op: Any, ours: Callable[..., Any], transposed: bool, kind: torch.dtype
-) -> tuple[int, list[str]]:
+def check_samples(op: Any, ours: Callable[..., Any], family: str, kind: torch.dtype) -> tuple[int, list[str]]:
     count, faults = 0, []
     for sample in op.sample_inputs("cpu", kind, requires_grad=True):
-        tensors, parameters = arguments_of(sample, transposed)
+        tensors, parameters = arguments_of(sample, family)
         shapes = [None if t is None else tuple(t.shape) for t in tensors]
         count += 1
         try:
@@ -107,11 +104,11 @@ LEGAL_HERE = {
 }
 
 
-def check_errors(op: Any, ours: Callable[..., Any], transposed: bool) -> tuple[int, list[str], list[str]]:
-    """How many error inputs are refused, why others are legal here, and what is not refused though it should."""
+def check_errors(op: Any, ours: Callable[..., Any], family: str) -> tuple[int, list[str], list[str]]:
+    """How many error inputs are refused, why others are legal here, and what else is not."""
     refused, legal, faults = 0, [], []
     for error_input in op.error_inputs("cpu") if op.error_inputs_func else ():
-        tensors, parameters = arguments_of(error_input.sample_input, transposed)
+        tensors, parameters = arguments_of(error_input.sample_input, family)
         arrays = [None if t is None else t.detach().numpy() for t in tensors]
         try:
             ours(*arrays, **parameters)
@@ -131,12 +128,13 @@ def main() -> int:
     found = {op.name.removeprefix("nn.functional."): op for op in op_db}
     failed = False
     for name in NAMES:
-        op, ours, transposed = found[name], getattr(npconv, name), "transpose" in name
+        op, ours = found[name], getattr(npconv, name)
+        family = "transposed" if "transpose" in name else "plain"
         samples, faults = 0, []
         for kind in KINDS:
-            count, wrong = check_samples(op, ours, transposed, kind)
+            count, wrong = check_samples(op, ours, family, kind)
             samples, faults = samples + count, faults + wrong
-        refused, legal, unrefused = check_errors(op, ours, transposed)
+        refused, legal, unrefused = check_errors(op, ours, family)
         faults += unrefused
         print(f"{name}: {samples} samples, {len(faults)} faults; {refused} error inputs refused", end="")
         print(f", {len(legal)} legal here ({'; '.join(sorted(set(legal)))})" if legal else "")
