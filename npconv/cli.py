@@ -205,6 +205,7 @@ def _explain(commands: Commands) -> None:
         "--of", default="forward", metavar="MAP", help="forward (default), input, weight, transpose or double"
     )
     parser.add_argument("--element", type=_index, metavar="I,J", help="the element to take apart")
+    parser.add_argument("--html", metavar="FILE", help="write a page to play with, all maps and all lessons in it")
     parser.set_defaults(run=_run_explain)
 
 
@@ -215,8 +216,10 @@ def _index(text: str) -> tuple[int, ...]:
 
 
 def _run_explain(arguments: argparse.Namespace) -> int:
-    from npconv.explain import text
+    from npconv.explain import page, text
 
+    if arguments.html is not None:
+        return page.run(arguments.descriptor, arguments.html)
     return text.run(arguments.descriptor, arguments.of, arguments.element)
 
 

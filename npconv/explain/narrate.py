@@ -96,45 +96,51 @@ def transposed_sizes(geometry: Geometry) -> list[str]:
 
 def steps(figure: Figure) -> list[str]:
     """What was done to which array, with the paddings that were applied."""
-    return STEPS[figure.map](figure)
+    return [sentence for _, sentences in moves(figure) for sentence in sentences]
 
 
-def _output_steps(figure: Figure) -> list[str]:
+def moves(figure: Figure) -> list[tuple[str, list[str]]]:
+    """The same, each step beside the name of the move that did it."""
+    return MOVES[figure.map](figure)
+
+
+def _output_moves(figure: Figure) -> list[tuple[str, list[str]]]:
     axes = figure.geometry.axes
     return [
-        *_padded(f"pad {figure.under} by (lo, hi)", figure, lambda a: f"({a.lo}, {a.hi})"),
-        *per_axis(f"slide {figure.window} over it: stride {a.s}, dilation {a.d}; no flip" for a in axes),
-    ]
-
-
-def _input_steps(figure: Figure) -> list[str]:
-    axes = figure.geometry.axes
-    return [
-        *per_axis(f"dilate {figure.under} by the stride {a.s}: {zeros_between(a.s)}" for a in axes),
-        *_padded(
-            "pad it by (K-1-lo, K-1-hi+r)",
-            figure,
-            lambda a: f"({a.extent}-1{minus(a.lo)}, {a.extent}-1{minus(a.hi)}{plus(a.remainder)})",
-        ),
-        f"flip {figure.window} and swap its channel axes{in_groups(figure.geometry)}",
-        *per_axis(f"slide it over that: stride {a.l}, dilation {a.d}" for a in axes),
-    ]
-
-
-def _weight_steps(figure: Figure) -> list[str]:
-    axes = figure.geometry.axes
-    return [
-        f"swap batch and channels of {figure.under} and {figure.window}{in_groups(figure.geometry)}",
-        *_padded(
-            f"pad {figure.under} by (lo, hi-r)", figure, lambda a: f"({a.lo}, {a.hi}{minus(a.remainder)})"
-        ),
-        *per_axis(
-            f"slide {figure.window} over it: stride {a.d} (= d), dilation {a.s} (= s); no flip" for a in axes
+        ("pad", _padded(f"pad {figure.under} by (lo, hi)", figure, lambda a: f"({a.lo}, {a.hi})")),
+        (
+            "slide",
+            per_axis(f"slide {figure.window} over it: stride {a.s}, dilation {a.d}; no flip" for a in axes),
         ),
     ]
 
 
-STEPS = {"output": _output_steps, "input": _input_steps, "weight": _weight_steps}
+def _input_moves(figure: Figure) -> list[tuple[str, list[str]]]:
+    axes = figure.geometry.axes
+    padded = _padded(
+        "pad it by (K-1-lo, K-1-hi+r)",
+        figure,
+        lambda a: f"({a.extent}-1{minus(a.lo)}, {a.extent}-1{minus(a.hi)}{plus(a.remainder)})",
+    )
+    return [
+        ("dilate", per_axis(f"dilate {figure.under} by the stride {a.s}: {zeros_between(a.s)}" for a in axes)),
+        ("pad", padded),
+        ("flip", [f"flip {figure.window} and swap its channel axes{in_groups(figure.geometry)}"]),
+        ("slide", per_axis(f"slide it over that: stride {a.l}, dilation {a.d}" for a in axes)),
+    ]
+
+
+def _weight_moves(figure: Figure) -> list[tuple[str, list[str]]]:
+    axes = figure.geometry.axes
+    padded = _padded(
+        f"pad {figure.under} by (lo, hi-r)", figure, lambda a: f"({a.lo}, {a.hi}{minus(a.remainder)})"
+    )
+    said = (f"slide {figure.window} over it: stride {a.d} (= d), dilation {a.s} (= s); no flip" for a in axes)
+    swapped = f"swap batch and channels of {figure.under} and {figure.window}{in_groups(figure.geometry)}"
+    return [("swap", [swapped]), ("pad", padded), ("slide", per_axis(said))]
+
+
+MOVES = {"output": _output_moves, "input": _input_moves, "weight": _weight_moves}
 
 
 def formula(figure: Figure) -> list[str]:
