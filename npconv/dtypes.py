@@ -112,7 +112,8 @@ def sum_over_positions(x: np.ndarray) -> np.ndarray:
     N, C = x.shape[:2]
     rows = x.reshape(N, C, -1) if x.size else np.zeros((1, C, 1), x.dtype)
     if not is_integer(x.dtype):
-        return rows.sum(axis=2).sum(axis=0)
+        # NumPy sums pairwise along memory only; elsewhere its running sum of float32 ones sticks at 2**24.
+        return np.ascontiguousarray(rows.sum(axis=2).T).sum(axis=1)
     dtype = exact_type(largest(x) * (x.size // C if C else 0))
     return to_int64(rows.astype(dtype).sum(axis=2).sum(axis=0))
 

@@ -190,6 +190,14 @@ def test_a_bias_gradient_of_ones_does_not_stick_where_a_running_sum_does(kind, c
     assert conv_weight(np.ones((2, 1, count // 2), kind), (3, 1, 1), ones).tolist() == [[[count]]] * 3
 
 
+def test_a_sum_over_samples_does_not_run_either() -> None:
+    """2**24 and 2047 ones: a running float32 sum stays at 2**24; NumPy's pairwise one loses 15 at most."""
+    g = np.ones((2048, 2, 1), np.float32)
+    g[0] = 2**24
+    assert (np.float32(2**24) + np.float32(1)) == 2**24
+    assert (conv_bias(g) >= 2**24 + 2047 - 16).all()
+
+
 # ---------------------------------------------------------------- integers
 
 TIERS = {
