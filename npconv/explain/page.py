@@ -58,7 +58,7 @@ QUESTIONS = (
         "Why does this row of the input get gradient zero?",
         "The last window ends before it: that is the remainder r. No output read the row, so no output can change "
         "with it. To have the row at all, grad_output is padded with r more zeros at the end.",
-        "#remainder/input/grad_input/35",
+        "#remainder/input/grad_input/32",
     ),
     Question(
         "Why is the weight flipped here and not there?",

@@ -127,5 +127,5 @@ class Browser:
             self._send("DELETE", "", None)
         finally:
             self.driver.terminate()
-            self.driver.wait(timeout=20)
+            self.driver.communicate(timeout=20)
             self.profile.cleanup()
