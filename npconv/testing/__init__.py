@@ -1,0 +1,9 @@
+"""The referee: is this convolution right, and if not, what exactly is wrong with it.
+
+A verdict rests on exact integers, compared by equality; on index maps, read out with one-hot arrays;
+on the trilinear identity; and, for floats, on a derived bound.  There is no tolerance anywhere.
+"""
+
+from npconv.testing.checking import check
+
+__all__ = ["check"]

@@ -1,0 +1,76 @@
+"""How far rounding alone can move an element, and how far it usually does.
+
+With n products summed in an accumulator of unit roundoff u_acc, from inputs rounded to u_in, and the
+sum rounded to u_out, a correct result y' of the true y obeys, element by element,
+
+    |y' - y| <= u_out*|y| + (1 + u_out) * ((1 + u_in)^2 * (1 + gamma_n(u_acc)) - 1) * A
+
+where A is the same convolution of absolute values and gamma_n(u) = n*u / (1 - n*u), for any order of
+summation.  Rounding errors of both signs mostly cancel, which makes sqrt(n) of n: the line beside.
+
+Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from npconv.problem import Problem
+from npconv.testing.formats import Format, named
+from npconv.testing.parts import Arrays, reference, terms
+
+
+class Bounds(NamedTuple):
+    """Per element: what rounding can do at worst, and what it does by the statistical line."""
+
+    worst: np.ndarray
+    usual: np.ndarray
+
+
+def gamma(n: float, u: float) -> float:
+    """n*u / (1 - n*u): the relative error of n roundings; infinite where n*u reaches 1.
+
+    >>> gamma(3, 0.125), gamma(8, 0.125)
+    (0.6, inf)
+    """
+    return n * u / (1 - n * u) if n * u < 1 else inf
+
+
+def magnitude(part: str, problem: Problem, arrays: Arrays) -> np.ndarray:
+    """A: the same convolution of absolute values, in float64."""
+    return reference(part, problem, {name: abs(a.astype(np.float64)) for name, a in arrays.items()})
+
+
+def bounds(
+    part: str, problem: Problem, arrays: Arrays, y: np.ndarray, formats: tuple[Format, Format, Format],
+    rounded_inputs: bool = True,
+) -> Bounds:  # fmt: skip
+    """The bounds for a part's result y, which was itself computed in float64.
+
+    `formats` are those of input, accumulator and output.  Where the arrays already hold values of the
+    input format (`rounded_inputs`), reading them rounds nothing.  What float64 itself may err by, and
+    what underflow may lose (n smallest normal numbers), is added.
+
+    >>> single = (named("float32"),) * 3
+    >>> x, w = np.ones((1, 1, 4)), np.ones((1, 1, 4))
+    >>> arrays = {"input": x, "weight": w}
+    >>> (bounds("forward", Problem.parse("i4_k4"), arrays, np.array([[[4.0]]]), single).worst / 2**-24).round(2)
+    array([[[20.]]])
+    """
+    n = terms(part, problem)
+    A = magnitude(part, problem, arrays)
+    return Bounds(*(_bound(m, n, A, abs(y), formats, rounded_inputs) for m in (n, sqrt(n))))
+
+
+def _bound(
+    m: float, n: int, A: np.ndarray, y: np.ndarray, formats: tuple[Format, Format, Format], rounded_inputs: bool
+) -> np.ndarray:
+    input, accumulate, output = formats
+    u_in = 0.0 if rounded_inputs else input.u
+    inner = (1 + u_in) ** 2 * (1 + gamma(m, accumulate.u)) - 1
+    underflow = (n + 1) * max(accumulate.smallest_normal, output.smallest_normal)
+    own = gamma(n, named("float64").u) * A
+    return output.u * y + (1 + output.u) * inner * A + own + underflow

@@ -1,0 +1,125 @@
+"""The problems that a candidate is put to: every pair, then every triple, of parameter values.
+
+Each factor has few values, chosen so that no fault can hide: height and width differ, so do the
+strides, the dilations and the two ends of the padding; remainders are asked for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from npconv.problem import Problem
+from npconv.testing.covering import covering_array
+
+# A factor's values, the plainest first: a candidate that refuses a value is spared it.  The paddings
+# stand for each axis, (lo, hi); further axes than two take the values of the last.
+FACTORS: dict[str, tuple[Any, ...]] = {
+    "taps": ((3, 2), (1, 1), (2, 3), (3, 3)),
+    "stride": ((1, 1), (2, 3), (3, 1)),
+    "dilation": ((1, 1), (2, 1), (1, 3)),
+    "top": (0, 1, 2, -1),
+    "bottom": (0, 2, 1, -1),
+    "left": (0, 2, 1, -1),
+    "right": (0, 1, 3, -1),
+    "groups": (1, 2, 3),
+    "channels": ((2, 3), (1, 2), (3, 1)),  # C/G and O/G
+    "batch": (2, 1),
+    "bias": (True, False),
+    "remainder": ((0, 0), (1, 1), (0, 2)),  # of a transposed one: output_padding
+}
+
+# Sizes that no tile divides, and one larger than most tiles.
+TAILS = ("C5O19_i11x13_k3_p1_bias", "N3C19O5_i18x7_k2x3_s2", "C2O3_i37x21_k3_p1_bias")
+TRANSPOSED_TAILS = ("transposed_C5O19_i11x13_k3_p1_bias", "transposed_C2O3_i19x10_k3_s2_p1_op1x0")
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values that a candidate supports of each factor, and whether its padding may be uneven."""
+
+    factors: Mapping[str, tuple[Any, ...]]
+    uneven: bool = True
+    transposed: bool = False
+    rank: int = 2
+
+    def without(self, factor: str, keep: Iterable[Any]) -> Domain:
+        """The domain with fewer values of one factor."""
+        return replace(self, factors={**self.factors, factor: tuple(keep)})
+
+
+def full(rank: int = 2, transposed: bool = False) -> Domain:
+    """All values."""
+    return Domain(FACTORS, rank=rank, transposed=transposed)
+
+
+def covering(domain: Domain, strength: int) -> tuple[Problem, ...]:
+    """Problems that show every combination of `strength` values of the domain, and the tails.
+
+    >>> len(covering(full(), 2)), [str(problem) for problem in covering(full(), 2)[:2]]
+    (25, ['N2C2O3_i5_k3x2_bias', 'N2C4O4_i5_k3x2_bias'])
+    """
+    factors = {name: values for name, values in domain.factors.items()}
+    if not domain.uneven:  # the ends of each axis are one factor
+        factors.pop("bottom"), factors.pop("right")
+    rows = covering_array(tuple(map(len, factors.values())), strength)
+    problems = dict.fromkeys(
+        _problem(domain, {name: values[level] for (name, values), level in zip(factors.items(), row)})
+        for row in rows
+    )
+    return (*problems, *_tails(domain))
+
+
+def base(domain: Domain, **chosen: Any) -> Problem:
+    """The plainest problem, with some of its factors chosen."""
+    return _problem(domain, {name: chosen.get(name, FACTORS[name][0]) for name in FACTORS})
+
+
+def _problem(domain: Domain, value: Mapping[str, Any]) -> Problem:
+    rank = domain.rank
+    ends = [
+        (value["top"], value.get("bottom", value["top"])),
+        (value["left"], value.get("right", value["left"])),
+    ]
+    k, s, d, r, pads = (
+        _per_axis(pair, rank)
+        for pair in (value["taps"], value["stride"], value["dilation"], value["remainder"], ends)
+    )
+    G, (C, O) = value["groups"], value["channels"]
+    shared = dict(N=value["batch"], C=G * C, O=G * O, G=G, k=k, stride=s, dilation=d, padding=pads, bias=value["bias"])
+    extra = tuple(rest % (max(si, di) if domain.transposed else si) for rest, si, di in zip(r, s, d))
+    sizes: list[int] = []
+    outputs: list[int] = []
+    for ki, si, di, rest, (lo, hi) in zip(k, s, d, extra, pads):
+        o, size = 2, 0
+        while size < 2 or size in sizes or o in outputs:  # sides differ, so that no swap hides
+            o += 1
+            size = si * (o - 1) + di * (ki - 1) + 1 + rest - lo - hi
+        sizes.append(size)
+        outputs.append(o)
+    if domain.transposed:
+        return Problem(i=tuple(outputs), output_padding=extra, transposed=True, **shared).canonical()
+    return Problem(i=tuple(sizes), **shared).canonical()
+
+
+def _per_axis(values: Sequence[Any], rank: int) -> tuple[Any, ...]:
+    """One axis takes the first value; a third one the last again."""
+    return tuple(values[min(axis, len(values) - 1)] for axis in range(rank))
+
+
+def _tails(domain: Domain) -> tuple[Problem, ...]:
+    """The tails that the domain allows; two axes only."""
+    lines = TRANSPOSED_TAILS if domain.transposed else TAILS
+    problems = (Problem.parse(line) for line in lines if domain.rank == 2)
+    return tuple(problem for problem in problems if _allowed(problem, domain.factors))
+
+
+def _allowed(problem: Problem, factors: Mapping[str, tuple[Any, ...]]) -> bool:
+    return (
+        problem.bias in factors["bias"]
+        and (problem.N == 1 or 2 in factors["batch"])
+        and (problem.stride == (1, 1) or len(factors["stride"]) > 1)
+        and (problem.padding == ((0, 0), (0, 0)) or 1 in factors["top"])
+        and (not any(problem.output_padding) or len(factors["remainder"]) > 1)  # type: ignore[arg-type]
+    )

@@ -1,0 +1,179 @@
+"""check: put a candidate through the ladder, and say what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from npconv.problem import Problem
+from npconv.testing import identity
+from npconv.testing.candidate import adapted, declared_by, loaded
+from npconv.testing.cases import full
+from npconv.testing.findings import Finding, find
+from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
+from npconv.testing.observation import Observation
+from npconv.testing.parts import parts_of
+from npconv.testing.passport import passport
+from npconv.testing.report import Report
+from npconv.testing.running import Apart, Inside, Runner
+
+
+def check(
+    candidate: Any,
+    *,
+    only: str | Problem | None = None,
+    rank: int = 2,
+    layers: bool = True,
+    time_limit: float = 10.0,
+    progress: Callable[[str], None] | None = None,
+    **declared: str,
+) -> Report:
+    """Judge a convolution kernel: is it right, and if not, what exactly is wrong with it.
+
+    candidate: a callable (a forward), an object or module with any part of the protocol (forward,
+    grad_input, grad_weight, grad_bias, backward, transposed, on NumPy arrays), or a string
+    "FILE.py:NAME" or "module:NAME", which is run in a process of its own.  What it cannot do it
+    refuses with NotImplementedError or ValueError.
+
+    declared: input, accumulate, output (formats such as "float32", "float16", "bfloat16", "tf32",
+    "int8"), layout ("NCHW", "NHWC"), weight_layout ("OIHW", "OHWI", "HWIO").  only: one descriptor
+    to try, in place of the ladder.  rank: the number of spatial axes.  layers: whether real layers
+    come last.  time_limit: seconds for one call; a candidate that hangs gets a verdict.
+
+    The report has .verdict, .faults, .trigger, .reproduction, .passport, .rungs; its str is the text.
+
+    >>> import npconv
+    >>> report = check(npconv.conv, layers=False)
+    >>> report.verdict, report.faults
+    ('PASS', [])
+    >>> def without_padding(input, weight, bias, *, stride, padding, dilation, groups):
+    ...     padded = npconv.pad(input, [(lo + hi, 0) for lo, hi in padding])
+    ...     return npconv.conv(padded, weight, bias, stride, 0, dilation, groups)
+    >>> report = check(without_padding)
+    >>> report.verdict, report.faults[0].split(";")[0], report.trigger
+    ('WRONG', 'forward: the padding is put at the begin only', 'hi is not 0')
+    """
+    runner, name = _runner(candidate, declared, time_limit)
+    try:
+        return judge(runner, name, only=only, rank=rank, layers=layers, progress=progress)
+    finally:
+        runner.close()
+
+
+def _runner(candidate: Any, declared: dict[str, str], time_limit: float) -> tuple[Runner, str]:
+    if isinstance(candidate, str):
+        return Apart(candidate, dict(declared), time_limit), candidate
+    own = declared_by(candidate, declared)
+    name = getattr(candidate, "__name__", type(candidate).__name__)
+    return Inside(adapted(candidate, own), time_limit), name
+
+
+def judge(
+    runner: Runner,
+    name: str,
+    *,
+    only: str | Problem | None = None,
+    rank: int = 2,
+    layers: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """The report on whoever answers calls."""
+    climb = Climb(runner, rank, layers, progress or (lambda line: None))
+    if only is not None:
+        _one(climb, Problem.parse(only) if isinstance(only, str) else only.canonical())
+    else:
+        climb_up(climb)
+    broken = any(rung.failed for rung in climb.rungs)
+    if broken and only is None and any(o.failed for o in climb.observations + climb.index_maps):
+        gather_evidence(climb)
+    findings = find(climb.observations, runner, runner.declared, name) if broken else []
+    findings += _findings_of_rungs(climb, findings)
+    verdict, why = _verdict(climb, findings)
+    facts = passport(runner, rank) if only is None and _alive(climb) else {}
+    return Report(
+        candidate=name,
+        verdict=verdict,
+        why=why,
+        parts=tuple(runner.parts),
+        declared=asdict(runner.declared),
+        findings=findings,
+        rungs=climb.rungs,
+        unsupported=_unsupported(climb),
+        identity=identity.verdict(climb.observations),
+        passport=facts,
+    )
+
+
+def _one(climb: Climb, problem: Problem) -> None:
+    """The parts of a single problem."""
+    rung = Rung(f"only {problem}")
+    climb.rungs.append(rung)
+    climb.rank = problem.rank
+    for part in climb.runner.parts:
+        if part in parts_of(problem):
+            climb.domains[part] = full(problem.rank)
+            climb.take(rung, climb.ask(part, problem))
+
+
+def _alive(climb: Climb) -> bool:
+    return "forward" in climb.domains and "forward" not in climb.stopped and not any(
+        o.kind in ("crashed", "hung") for o in climb.observations
+    )
+
+
+def _findings_of_rungs(climb: Climb, findings: Sequence[Finding]) -> list[Finding]:
+    """Rungs above the exact ones speak for themselves."""
+    if findings:
+        return []
+    broken = [rung for rung in climb.rungs if rung.failed]
+    return [Finding(line.split(":")[0].split(",")[0], line, True) for rung in broken for line in rung.failed[:5]]
+
+
+def _unsupported(climb: Climb) -> dict[str, list[str]]:
+    """What was refused: alone, and, of what is supported alone, in combination."""
+    from npconv.testing.trigger import trigger
+
+    listed = {part: list(lines) for part, lines in climb.unsupported.items()}
+    for part in climb.domains:
+        of_part = [o for o in climb.observations if o.part == part]
+        known = listed.get(part, [])
+        refused = [o for o in of_part if o.kind == "refused" and not any(o.detail in line for line in known)]
+        if refused:
+            accepted = [o.problem for o in of_part if o.kind != "refused"]
+            when = trigger([o.problem for o in refused], accepted)
+            listed.setdefault(part, []).append(f"{when} ({refused[0].detail}), {len(refused)} cases")
+    return listed
+
+
+def _verdict(climb: Climb, findings: Sequence[Finding]) -> tuple[str, str]:
+    observations = climb.observations
+    judged = [o for o in observations if o.kind != "refused"]
+    if not judged:
+        return "UNSUPPORTED", "it refuses every case that it was asked"
+    broken = next((rung for rung in climb.rungs if rung.failed), None)
+    if broken:
+        return "WRONG", f"breaks at {broken.name!r}"
+    odd = next((rung for rung in climb.rungs if rung.odd), None)
+    if odd:
+        return "SUSPICIOUS", f"{odd.name}: {odd.odd[0]}"
+    if blind := _blind(judged):
+        return "MISTRUSTED", blind
+    parts = ", ".join(dict.fromkeys(o.part for o in judged))
+    return "PASS", f"{parts}: {len(judged)} exact cases equal"
+
+
+def _blind(judged: Sequence[Observation]) -> str:
+    """Why the data could not have shown a fault, or nothing."""
+    for part in dict.fromkeys(o.part for o in judged):
+        results = [o.case.due for o in judged if o.part == part]
+        size = sum(result.size for result in results)
+        filled = sum(int(np.count_nonzero(result)) for result in results)
+        if filled * 2 < size or not size:
+            return f"{part}: only {filled} of {size} elements of the right results are not zero"
+    return ""
+
+
+__all__ = ["check", "judge", "loaded"]

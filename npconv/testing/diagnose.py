@@ -1,0 +1,176 @@
+"""The fault that explains most: each hypothesis, alone and in pairs, against all failing cases.
+
+The data are exact, so a hypothesis either gives an element's very value or it does not.  One that
+explains every wrong element of every failing case, and lets no right case fail, is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from npconv.testing.hypotheses import FAULTS, Fault, predict
+from npconv.testing.observation import Observation
+
+SCREEN = 6  # the smallest failing cases, which weed out nearly all hypotheses
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Faults of one part, and what they account for."""
+
+    part: str
+    faults: tuple[Fault, ...]
+    explained: int
+    wrong: int
+    contradicted: int = 0  # cases that came out right and should not have
+
+    @property
+    def complete(self) -> bool:
+        return self.explained == self.wrong
+
+    @property
+    def sentence(self) -> str:
+        return " and ".join(fault.sentence for fault in self.faults)
+
+    def __str__(self) -> str:
+        end = f"explains {self.explained} of {self.wrong} wrong elements"
+        return f"{self.part}: {self.sentence}; {end}"
+
+
+def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
+    """The best explanations of one part's failures: one where it explains all, else up to three.
+
+    Only observations with an array (kinds "wrong" and "shape") can be explained.
+    """
+    failing = [o for o in observations if o.kind in ("wrong", "shape") and o.got is not None]
+    failing.sort(key=lambda o: (o.got.size, str(o.case)))
+    right = [o for o in observations if o.kind == "right"]
+    if not failing:
+        return []
+    part = failing[0].part
+    faults = [fault for fault in FAULTS if part in fault.parts]
+    screened = [(_hits((fault,), failing[:SCREEN]), fault) for fault in faults]
+    able = [fault for hits, fault in screened if hits]
+    singles = [_explanation((fault,), part, failing, right) for fault in able]
+    complete = [e for e in singles if e.complete] or _pairs(faults, part, failing, right)
+    if complete:
+        return [min(complete, key=lambda e: (e.contradicted, -_reach(e, failing)))]
+    return _cover(singles, failing)
+
+
+def _hits(faults: tuple[Fault, ...], observations: Sequence[Observation]) -> int:
+    """How many observations the faults explain in full."""
+    return sum(_agrees(faults, o) for o in observations)
+
+
+def explains(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
+    """Which elements the faults predict, to the last bit; None where they give another shape, or
+    where two of them cannot go together."""
+    assert o.got is not None
+    try:
+        predicted = predict(faults, o.problem, o.part, o.case.arrays, o.got.shape)
+    except (ValueError, IndexError):
+        if len(faults) < 2:
+            raise
+        return None
+    return None if predicted is None else same(o.got, predicted)
+
+
+def same(got: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Equal elements. What was never written may hold NaN or 0; quotients may be rounded."""
+    unwritten = np.isnan(predicted)
+    whole = predicted == np.rint(predicted)
+    slack = np.where(whole, 0, 2.0**-8 * abs(predicted))
+    with np.errstate(invalid="ignore"):
+        near = (got == predicted) | (abs(got - predicted) <= slack)
+    return np.where(unwritten, np.isnan(got) | (got == 0), near)
+
+
+def _explanation(
+    faults: tuple[Fault, ...], part: str, failing: Sequence[Observation], right: Sequence[Observation]
+) -> Explanation:
+    """The whole count for some faults; given up once a third of the cases are unexplained."""
+    explained = wrong = misses = 0
+    for o in failing:
+        wrong += int(o.wrong.sum())
+        if misses * 3 > len(failing):
+            continue
+        hit = explains(faults, o)
+        if hit is not None:
+            explained += int((hit & o.wrong).sum())
+        if hit is None or not hit.all():
+            misses += 1
+            explained -= 0 if hit is None else int((~hit & ~o.wrong).sum())
+    contradicted = 0
+    if explained == wrong:
+        contradicted = sum(not _agrees(faults, o) for o in right)
+    return Explanation(part, faults, max(explained, 0), wrong, contradicted)
+
+
+def _agrees(faults: tuple[Fault, ...], o: Observation) -> bool:
+    hit = explains(faults, o)
+    return hit is not None and bool(hit.all())
+
+
+def _reach(explanation: Explanation, failing: Sequence[Observation]) -> int:
+    """Elements that it predicts without help from NaN: a definite value says more than 'unwritten'."""
+    return sum(
+        int((~np.isnan(p)).sum())
+        for o in failing[:SCREEN]
+        if (p := predict(explanation.faults, o.problem, o.part, o.case.arrays, o.got.shape)) is not None
+    )
+
+
+def _pairs(
+    faults: Sequence[Fault], part: str, failing: Sequence[Observation], right: Sequence[Observation]
+) -> list[Explanation]:
+    """All pairs that explain every failing case.
+
+    On one case a pair matters only if both faults do, or if one of them explains the case alone: of
+    the smallest cases the one with fewest such pairs is asked first.
+    """
+    choices = [_possible(faults, o) for o in failing[:SCREEN]]
+    pairs: Iterable[tuple[Fault, ...]] = min(choices, key=len)
+    for o in failing[:SCREEN]:
+        pairs = [pair for pair in pairs if _agrees(pair, o)]
+    found = (_explanation(pair, part, failing, right) for pair in pairs)
+    return [explanation for explanation in found if explanation.complete]
+
+
+def _possible(faults: Sequence[Fault], o: Observation) -> list[tuple[Fault, ...]]:
+    """The pairs that may explain a case."""
+    alone = [_agrees((fault,), o) for fault in faults]
+    active = [not _idle(fault, o) for fault in faults]
+    numbered = range(len(faults))
+    return [
+        (faults[a], faults[b])
+        for a, b in combinations(numbered, 2)
+        if active[a] and active[b] or alone[a] or alone[b]
+    ]
+
+
+def _idle(fault: Fault, o: Observation) -> bool:
+    """Whether a fault by itself would leave a case right."""
+    predicted = predict((fault,), o.problem, o.part, o.case.arrays, o.case.due.shape)
+    changes_size = fault.size is not None or predicted is None
+    return not changes_size and np.array_equal(predicted, o.case.due)
+
+
+def _cover(singles: Sequence[Explanation], failing: Sequence[Observation]) -> list[Explanation]:
+    """Where nothing explains all: the fault that explains most, then others for what is left."""
+    chosen: list[Explanation] = []
+    left = list(failing)
+    for _ in range(3):
+        counts = [(_explanation(e.faults, e.part, left, ()), e) for e in singles if e.explained]
+        best = max(counts, key=lambda pair: pair[0].explained, default=None)
+        if best is None or best[0].explained * 2 < best[0].wrong and chosen or not best[0].explained:
+            break
+        chosen.append(best[1])
+        left = [o for o in left if not _agrees(best[1].faults, o)]
+        if not left:
+            break
+    return chosen

@@ -1,0 +1,151 @@
+"""From failures to findings: the fault, when it strikes, the smallest case, what was read instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from npconv.problem import Problem
+from npconv.testing.candidate import Declared
+from npconv.testing.diagnose import Explanation, diagnose, explains
+from npconv.testing.observation import Observation, exact_case, observe, of_part
+from npconv.testing.probes import observed_formula
+from npconv.testing.reproduction import reproduction
+from npconv.testing.running import Runner
+from npconv.testing.shrink import shrink
+from npconv.testing.trigger import trigger
+
+TOLD = {
+    "raised": "raises",
+    "hung": "does not come back:",
+    "crashed": "crashes:",
+    "wrote": "writes into its inputs:",
+    "type": "gives the wrong type:",
+}
+
+
+@dataclass
+class Finding:
+    """One fault of one part."""
+
+    part: str
+    sentence: str
+    named: bool
+    trigger: str = ""
+    smallest: str = ""
+    reproduction: str = ""
+    formula: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def find(
+    observations: Sequence[Observation], runner: Runner | None, declared: Declared, name: str = ""
+) -> list[Finding]:
+    """The findings of every part that failed; without a runner nothing can be asked again."""
+    parts = dict.fromkeys(o.part for o in observations if o.failed)
+    return [finding for part in parts for finding in _of_part(part, of_part(observations, part), runner, declared, name)]
+
+
+def _of_part(
+    part: str, observations: Sequence[Observation], runner: Runner | None, declared: Declared, name: str
+) -> list[Finding]:
+    failing = [o for o in observations if o.failed]
+    passing = [o.problem for o in observations if not o.failed and o.kind != "refused"]
+    when = trigger([o.problem for o in failing], passing)
+    told = _by_values(part, observations, runner, declared) or [_by_kind(part, failing)]
+    smallest = _smallest(failing, runner)
+    findings = [Finding(part, sentence, named, when) for sentence, named in told]
+    first = findings[0]
+    first.smallest = str(smallest.problem)
+    first.reproduction = reproduction(smallest, name)
+    if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
+        first.formula = _formula(runner, part, smallest, failing)
+    return findings
+
+
+def _by_values(
+    part: str, observations: Sequence[Observation], runner: Runner | None, declared: Declared
+) -> list[tuple[str, bool]]:
+    """Sentences for wrong values and shapes, and whether each names the fault."""
+    wrong = [o for o in observations if o.kind in ("wrong", "shape")]
+    if not wrong:
+        return []
+    explanations = diagnose(observations)
+    if explanations and explanations[0].complete:
+        return [(str(explanations[0]), True)]
+    if runner is not None and (narrow := _narrow_accumulator(part, wrong, runner, declared)):
+        return [(narrow, True)]
+    covered = _covered(explanations, wrong)
+    if len(explanations) > 1 and covered:
+        return [(str(e), True) for e in explanations]
+    elements = sum(int(o.wrong.sum()) for o in wrong)
+    told = f"{part}: no known fault, alone or with another, explains all {elements} wrong elements"
+    nearest = f" (nearest: {explanations[0]})" if explanations else ""
+    return [(told + nearest, False)]
+
+
+def _covered(explanations: Sequence[Explanation], wrong: Sequence[Observation]) -> bool:
+    """Whether each failing case is explained in full by one of the explanations."""
+    def whole(e: Explanation, o: Observation) -> bool:
+        hit = explains(e.faults, o)
+        return hit is not None and bool(hit.all())
+
+    return all(any(whole(e, o) for e in explanations) for o in wrong)
+
+
+def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner, declared: Declared) -> str:
+    """Right on smaller numbers, wrong on larger ones: the sums do not fit where they are carried."""
+    for bits in (11, 8):
+        if 2**bits >= declared.capacity:
+            continue
+        cases = [exact_case(part, o.problem, declared, 2**bits) for o in wrong[:12] if o.kind == "wrong"]
+        answers = [observe(runner, case) for case in cases]
+        if answers and all(o.kind == "right" for o in answers):
+            total = sum(int(o.wrong.sum()) for o in wrong)
+            return (
+                f"{part}: sums are carried in fewer bits than declared: integers are right up to 2^{bits} "
+                f"and not up to 2^{declared.capacity.bit_length() - 1}; explains {total} of {total} wrong elements"
+            )
+    return ""
+
+
+def _by_kind(part: str, failing: Sequence[Observation]) -> tuple[str, bool]:
+    """A sentence for calls that brought no comparable array."""
+    kind, count = Counter(o.kind for o in failing).most_common(1)[0]
+    detail = next(o.detail for o in failing if o.kind == kind)
+    return f"{part}: {TOLD.get(kind, kind)} {detail}; in {count} of its cases", True
+
+
+def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observation:
+    """The smallest failing case: shrunk where the candidate can be asked, else chosen."""
+    smallest = min(failing, key=lambda o: (o.case.due.size, str(o.case)))
+    if runner is None or smallest.kind in ("hung", "crashed"):
+        return smallest
+    last: dict[str, Observation] = {}
+
+    def fails(problem: Problem) -> bool:
+        o = observe(runner, exact_case(smallest.part, problem, runner.declared))
+        if o.failed:
+            last[str(problem)] = o
+        return o.failed
+
+    shrunk = shrink(smallest.problem, fails)
+    return last.get(str(shrunk), smallest)
+
+
+def _formula(
+    runner: Runner, part: str, smallest: Observation, failing: Sequence[Observation]
+) -> list[str]:
+    """The index formula on the smallest case, or on the first failing one that shows a difference."""
+    problems = [smallest.problem, *(o.problem for o in sorted(failing, key=lambda o: o.case.due.size)[:8])]
+    shown: list[str] = []
+    for problem in problems:
+        lines = observed_formula(runner, part, problem)
+        shown = shown or lines
+        if len(lines) > 1:
+            return lines
+    return shown
+

@@ -1,0 +1,142 @@
+"""One case: a problem, a part of it, its arrays, what is due, and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from npconv.problem import Problem
+from npconv.testing.bounds import bounds
+from npconv.testing.candidate import Call, Declared
+from npconv.testing.data import exact_arrays, largest_exact
+from npconv.testing.parts import reference, result_shape
+from npconv.testing.running import Answer, Runner, type_name
+
+# The kinds of an observation. "inexact": every element within the rounding bound, but not equal.
+RIGHT, REFUSED, INEXACT = "right", "refused", "inexact"
+FAILED = ("wrong", "shape", "type", "raised", "hung", "crashed", "wrote")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A part of a problem, with exact arrays; the descriptor is its identity and its seed."""
+
+    part: str
+    problem: Problem
+    arrays: Mapping[str, np.ndarray] = field(repr=False, compare=False, default_factory=dict)
+    due: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.zeros(0))
+
+    def __str__(self) -> str:
+        return f"{self.part} of {self.problem}"
+
+
+def exact_case(part: str, problem: Problem, declared: Declared, capacity: int = 0) -> Case:
+    """The case whose integers suit the declared formats (or an accumulator of the given capacity)."""
+    capacity = min(capacity or declared.capacity, declared.capacity)
+    input, _, _ = declared.formats
+    unsigned = ("input", "weight", "grad_output") if input.name.startswith("uint") else ()
+    arrays = exact_arrays(problem, capacity, unsigned)
+    return Case(part, problem, arrays, reference(part, problem, arrays))
+
+
+def could_show(problem: Problem, declared: Declared) -> bool:
+    """Whether the problem is small enough for exact data in the declared formats."""
+    return largest_exact(problem, declared.capacity) > 0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a candidate made of a case: `kind`, the array if there is one, and a line of detail."""
+
+    case: Case
+    kind: str
+    got: np.ndarray | None = field(default=None, repr=False)
+    detail: str = ""
+
+    @property
+    def part(self) -> str:
+        return self.case.part
+
+    @property
+    def problem(self) -> Problem:
+        return self.case.problem
+
+    @property
+    def failed(self) -> bool:
+        return self.kind in FAILED
+
+    @cached_property
+    def wrong(self) -> np.ndarray:
+        """Which elements differ; all of them where the shape is wrong."""
+        assert self.got is not None
+        if self.got.shape != self.case.due.shape:
+            return np.ones(self.got.shape, bool)
+        return ~(self.got == self.case.due)
+
+
+def observe(runner: Runner, case: Case, memory: str = "plain", out: float | None = None) -> Observation:
+    """Put a case to a candidate and judge what comes."""
+    answer = runner.run(Call(case.part, case.problem, case.arrays, memory, out))
+    return judged(case, answer, runner.declared)
+
+
+def judged(case: Case, answer: Answer, declared: Declared) -> Observation:
+    """The judgement of an answer on exact data: equality, and the right shape and type."""
+    if answer.kind == "wrote":
+        return Observation(case, "wrote", detail=f"it writes into its input {answer.message}")
+    if answer.kind != "value":
+        return Observation(case, answer.kind, detail=answer.message)
+    if fault := _type_fault(answer.value, declared):
+        return Observation(case, "type", detail=fault)
+    got = comparable(answer.value)
+    due = result_shape(case.part, case.problem)
+    if got.shape != due:
+        return Observation(case, "shape", got, f"shape {got.shape}, due {due}")
+    if np.array_equal(got, case.due):
+        return Observation(case, RIGHT, got)
+    if _only_rounded(case, got, declared):
+        return Observation(case, INEXACT, got, "not equal, but within the rounding bound")
+    return Observation(case, "wrong", got, _first_difference(case, got))
+
+
+def comparable(value: np.ndarray) -> np.ndarray:
+    """float64 for any format, int64 for integers: what is compared with the reference."""
+    return value.astype(np.int64 if value.dtype.kind in "biu" else np.float64)
+
+
+def _type_fault(value: Any, declared: Declared) -> str:
+    if not isinstance(value, np.ndarray):
+        return f"the result is a {type_name(value)}, not an array"
+    if value.dtype.kind not in "biuf" and value.dtype.name != "bfloat16":
+        return f"the result has dtype {value.dtype}, which holds no real numbers"
+    if declared.output and value.dtype.name not in (declared.formats[2].dtype.name, declared.output):
+        return f"the result has dtype {value.dtype}, declared {declared.output}"
+    return ""
+
+
+def _only_rounded(case: Case, got: np.ndarray, declared: Declared) -> bool:
+    """Off by rounding alone: fractions where integers are due, each within the bound."""
+    if got.dtype.kind != "f" or not np.isfinite(got).all() or (got == np.rint(got)).all():
+        return False
+    limit = bounds(case.part, case.problem, case.arrays, case.due.astype(np.float64), declared.formats)
+    return bool((abs(got - case.due) <= limit.worst).all())
+
+
+def _first_difference(case: Case, got: np.ndarray) -> str:
+    wrong = np.argwhere(~(got == case.due))
+    where = tuple(map(int, wrong[0]))
+    return f"{len(wrong)} of {got.size} elements, first at {where}: got {number(got[where])}, due {case.due[where]}"
+
+
+def number(value: Any) -> str:
+    """An integer where it is one."""
+    value = float(value)
+    return str(int(value)) if np.isfinite(value) and value == int(value) else f"{value:g}"
+
+
+def of_part(observations: Sequence[Observation], part: str) -> list[Observation]:
+    return [observation for observation in observations if observation.part == part]

@@ -1,0 +1,154 @@
+"""Facts about a kernel's arithmetic, apart from right or wrong."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+
+from npconv.problem import Problem
+from npconv.testing.candidate import Call
+from npconv.testing.numerics import cancelling
+from npconv.testing.running import Runner
+from npconv.testing.parts import output_shape
+
+
+def passport(runner: Runner, rank: int = 2) -> dict[str, str]:
+    """What the arithmetic of a candidate's forward is like, fact by fact."""
+    if "forward" not in runner.parts or runner.declared.formats[0].is_integer:
+        return {}
+    ask = _Asker(runner, rank)
+    facts = {
+        "result dtype": ask.dtype(),
+        "input significand": significand(ask, weight=False),
+        "weight significand": significand(ask, weight=True),
+        "accumulator": accumulator(ask),
+        "sum of 4096 ones": ones(ask),
+        "products": products(ask),
+        "subnormals": subnormals(ask),
+        "locality": locality(ask),
+    }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
+class _Asker:
+    """Small forward problems without padding: 1x1 taps along one line of positions, or a plane."""
+
+    def __init__(self, runner: Runner, rank: int):
+        self.runner, self.rank = runner, rank
+        self.input = runner.declared.formats[0]
+
+    def line(self, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+        """x (C, positions), w (O, C) -> (O, positions), as float64."""
+        ones = (1,) * (self.rank - 1)
+        problem = Problem(i=(*ones, x.shape[1]), k=(1,) * self.rank, C=len(x), O=len(w)).canonical()
+        y = self._run(problem, x.reshape(problem.input_shape), w.reshape(problem.weight_shape))
+        return None if y is None else y.reshape(len(w), -1)
+
+    def plane(self, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+        """One channel, two axes at the end."""
+        ones = (1,) * (self.rank - 2)
+        problem = Problem(i=(*ones, *x.shape), k=(*ones, *w.shape)).canonical()
+        y = self._run(problem, x.reshape(problem.input_shape), w.reshape(problem.weight_shape))
+        return None if y is None else y.reshape(y.shape[-2:])
+
+    def _run(self, problem: Problem, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+        value = self.runner.run(Call("forward", problem, {"input": x, "weight": w})).value
+        if not isinstance(value, np.ndarray) or value.shape != output_shape(problem):
+            return None
+        return value.astype(np.float64)
+
+    def dtype(self) -> str:
+        problem = Problem(i=(1,) * self.rank, k=(1,) * self.rank).canonical()
+        one = np.ones(problem.input_shape)
+        value = self.runner.run(Call("forward", problem, {"input": one, "weight": one})).value
+        return str(getattr(value, "dtype", ""))
+
+
+def significand(ask: _Asker, weight: bool) -> str:
+    """One tap with weight 1 must copy bits: 1 + 2^-(p-1) comes back for as many p as are kept."""
+    widths = np.arange(2, ask.input.p + 1)
+    values = np.concatenate([1 + 2.0 ** (1 - widths), [2.0**17 if ask.input.e_min < -14 else 1.0]])
+    one = np.ones((1, 1))
+    y = ask.line(one, values[:, None]) if weight else ask.line(values[None], one)
+    if y is None:
+        return ""
+    copied = y.reshape(-1) == values
+    kept = int(widths[: np.argmin(copied[:-1])][-1]) if not copied[:-1].all() and copied[0] else ask.input.p
+    if kept == ask.input.p:
+        return f"{kept} bits, as declared"
+    between = np.array([[1 + 0.75 * 2.0 ** (1 - kept)]])
+    rounding = ask.line(one, between) if weight else ask.line(between, one)
+    how = "truncated" if rounding is not None and rounding[0, 0] == 1 else "rounded"
+    kind = {8: "bfloat16", 11: "TF32" if copied[-1] else "float16"}.get(kept, "unknown format")
+    return f"{kept} bits ({kind}, {how}), declared {ask.input.p}"
+
+
+def accumulator(ask: _Asker) -> str:
+    """2^p, 1 and -2^p in every order: 1 remains as long as the accumulator has p+1 bits."""
+    largest = 15 if ask.input.e_min == -14 else 62
+    powers = range(1, largest)
+    columns = [order for p in powers for order in permutations((2.0**p, 1.0, -(2.0**p)))]
+    y = ask.line(np.array(columns).T, np.ones((1, 3)))
+    if y is None:
+        return ""
+    kept = (y.reshape(-1, 6) == 1).all(axis=1)
+    if kept.all():
+        return f"{largest} bits or more"
+    return f"{int(np.argmin(kept)) + 1} bits"
+
+
+def ones(ask: _Asker) -> str:
+    """A running sum of ones stalls at 2^p, where 2^p + 1 rounds back."""
+    y = ask.line(np.ones((4096, 1)), np.ones((1, 4096)))
+    if y is None:
+        return ""
+    total = float(y[0, 0])
+    return "4096" if total == 4096 else f"{total:g}: a running sum of ones stalls there"
+
+
+def products(ask: _Asker) -> str:
+    """a*a - (1 + 2e) with a = 1 + e is e^2 if the product is not rounded before it is added."""
+    if ask.input.p < 20:
+        return ""
+    e = 2.0 ** -(ask.input.p // 2)
+    x, w = np.array([[1 + e], [1.0]]), np.array([[1 + e, -(1 + 2 * e)]])
+    sums = [ask.line(x, w), ask.line(x[::-1], w[:, ::-1])]  # in both orders
+    exact = [float(y[0, 0]) == e * e for y in sums if y is not None]
+    if not exact:
+        return ""
+    if all(exact):
+        return "not rounded before they are added (fused, or a wider accumulator)"
+    return "fused into the sum in one order" if any(exact) else "rounded before they are added"
+
+
+def subnormals(ask: _Asker) -> str:
+    tiny = ask.input.smallest_normal / 4
+    if tiny == 0:
+        return ""
+    y = ask.line(np.array([[tiny]]), np.ones((1, 1)))
+    if y is None:
+        return ""
+    return "kept" if float(y[0, 0]) == tiny else "flushed to zero"
+
+
+def locality(ask: _Asker) -> str:
+    """A large element must not disturb outputs that do not read it; Winograd and FFT do."""
+    if ask.rank < 2:
+        return ""
+    x = cancelling("locality input", (24, 24))
+    w = cancelling("locality weight", (3, 3))
+    loud = x.copy()
+    loud[11, 11] = 2.0 ** (10 if ask.input.p < 24 else 20)
+    quiet, disturbed = ask.plane(x, w), ask.plane(loud, w)
+    if quiet is None or disturbed is None:
+        return ""
+    changed = quiet != disturbed
+    changed[9:12, 9:12] = False  # these read it
+    if not changed.any():
+        return "outputs depend only on what they read"
+    rows, columns = np.nonzero(changed)
+    high, wide = int(np.ptp(rows)) + 1, int(np.ptp(columns)) + 1
+    if high * wide > changed.size // 2:
+        return "every output is disturbed by a large element elsewhere, as by an FFT"
+    return f"outputs within {high}x{wide} are disturbed by a large element nearby, as by Winograd tiles"

@@ -1,0 +1,119 @@
+"""One record of a check; the terminal text, the JSON and the JUnit file are views of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from xml.etree import ElementTree
+
+from npconv.testing.findings import Finding
+from npconv.testing.ladder import Rung
+
+EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2}
+SHOWN = 5  # lines of one kind in the text; the JSON has all
+
+
+@dataclass
+class Report:
+    """What a check found.
+
+    verdict: PASS, WRONG, SUSPICIOUS, UNSUPPORTED or MISTRUSTED.  faults: sentences, the best
+    explanation first.  trigger: when the first strikes.  reproduction: code that shows it.
+    passport: facts about the arithmetic.  rungs: what was climbed.
+    """
+
+    candidate: str
+    verdict: str
+    why: str
+    parts: tuple[str, ...] = ()
+    declared: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    rungs: list[Rung] = field(default_factory=list)
+    unsupported: dict[str, list[str]] = field(default_factory=dict)
+    identity: str = ""
+    passport: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def faults(self) -> list[str]:
+        return [finding.sentence for finding in self.findings]
+
+    @property
+    def trigger(self) -> str:
+        return self.findings[0].trigger if self.findings else ""
+
+    @property
+    def reproduction(self) -> str:
+        return self.findings[0].reproduction if self.findings else ""
+
+    @property
+    def formula(self) -> list[str]:
+        return next((finding.formula for finding in self.findings if finding.formula), [])
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        record = asdict(self)
+        for rung, plain in zip(self.rungs, record["rungs"]):
+            plain["status"] = rung.status
+        return {**record, "faults": self.faults, "trigger": self.trigger, "reproduction": self.reproduction}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=1)
+
+    def to_junit(self) -> str:
+        """One test case a rung."""
+        broken = sum(rung.status == "broken" for rung in self.rungs)
+        suite = ElementTree.Element(
+            "testsuite", name=f"npconv check {self.candidate}", tests=str(len(self.rungs)), failures=str(broken)
+        )
+        for rung in self.rungs:
+            case = ElementTree.SubElement(suite, "testcase", classname=self.candidate, name=rung.name)
+            if rung.status == "broken":
+                told = "\n".join([*self.faults, *rung.failed])
+                ElementTree.SubElement(case, "failure", message=(self.faults or rung.failed)[0]).text = told
+            elif rung.status == "not run":
+                ElementTree.SubElement(case, "skipped", message="; ".join(rung.notes) or "not reached")
+        ElementTree.SubElement(suite, "system-out").text = str(self)
+        return ElementTree.tostring(suite, encoding="unicode")
+
+
+def _lines(report: Report) -> list[str]:
+    lines = [f"{report.verdict}  {report.candidate}: {report.why}", ""]
+    lines += [f"  {rung.name:<22}{rung.status:<9}{_counted(rung)}" for rung in report.rungs]
+    for finding in report.findings:
+        lines += ["", f"  {finding.sentence}"]
+        lines += [f"    when: {finding.trigger}"] if finding.trigger else []
+        lines += [f"    smallest case: {finding.smallest}"] if finding.smallest else []
+        lines += ["    observed index formula " + finding.formula[0]] if finding.formula else []
+        lines += ["    " + line for line in finding.formula[1:]]
+    if not report.findings:
+        lines += _listed([line for rung in report.rungs for line in rung.failed], "  failed: ")
+    if report.identity:
+        lines += ["", f"  identity: {report.identity}"]
+    lines += _section("unsupported", [f"{part}: {what}" for part, refused in report.unsupported.items() for what in refused])
+    lines += _section("odd", [line for rung in report.rungs for line in rung.odd])
+    lines += _section("notes", [line for rung in report.rungs for line in rung.notes])
+    lines += _section("passport", [f"{name}: {fact}" for name, fact in report.passport.items()], limit=20)
+    if report.reproduction:
+        lines += ["", "  to reproduce:", *("    " + line for line in report.reproduction.rstrip().splitlines())]
+    return [line.rstrip() for line in lines]
+
+
+def _counted(rung: Rung) -> str:
+    cases = f"{rung.cases} case{'' if rung.cases == 1 else 's'}" if rung.cases else ""
+    return f"{cases}, {len(rung.failed)} failed" if rung.failed else cases
+
+
+def _section(title: str, lines: list[str], limit: int = SHOWN) -> list[str]:
+    return ["", f"  {title}:", *_listed(lines, "    ", limit)] if lines else []
+
+
+def _listed(lines: list[str], indent: str, limit: int = SHOWN) -> list[str]:
+    more = [f"{indent}and {len(lines) - limit} more"] if len(lines) > limit else []
+    return [indent + line for line in lines[:limit]] + more
