@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from npconv import __version__
 
@@ -48,7 +48,8 @@ def _run(argv: Sequence[str]) -> int:
     try:
         arguments = _parser().parse_args(_attach_negative_padding(argv))
         command = f"npconv {arguments.command}" if arguments.command else command
-        return arguments.run(arguments)
+        code: int = arguments.run(arguments)
+        return code
     except SystemExit as finished:  # --help and --version
         return finished.code if isinstance(finished.code, int) else PASS
     except BrokenPipeError:
@@ -99,7 +100,7 @@ class _Parser(argparse.ArgumentParser):
         raise _Misuse(self.prog, f"{message}; see {self.prog} --help")
 
 
-Commands = argparse._SubParsersAction
+Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -194,8 +195,8 @@ def _explain(commands: Commands) -> None:
         "explain",
         help="one of a convolution's maps, step by step, with every array",
         description=(
-            "Show how npconv computes one map of a convolution: formula, steps, every array that was made, and\n"
-            "the products behind one element. DESCRIPTOR names the convolution in one line, as in\n"
+            "Show how npconv computes one map of a convolution: formula, steps, every array that was made, and "
+            "the products behind one element. DESCRIPTOR names the convolution in one line, as in "
             "N1C1O1G1_i5x5_k3_s2_p1:0_d1_bias or transposed_i3_k3_s2_op1; what is 1 or 0 can be left out."
         ),
         example="npconv explain i5x5_k3_s2 --of input --element 2,2",
@@ -205,7 +206,11 @@ def _explain(commands: Commands) -> None:
         "--of", default="forward", metavar="MAP", help="forward (default), input, weight, transpose or double"
     )
     parser.add_argument("--element", type=_index, metavar="I,J", help="the element to take apart")
-    parser.add_argument("--html", metavar="FILE", help="write a page to play with, all maps and all lessons in it")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page to play with, all maps and all lessons in it"
+    )
+    parser.add_argument("--svg", metavar="FILE", help="write a picture of the map and the element")
+    parser.add_argument("--animated", action="store_true", help="with --svg: the window slides, over and over")
     parser.set_defaults(run=_run_explain)
 
 
@@ -216,10 +221,12 @@ def _index(text: str) -> tuple[int, ...]:
 
 
 def _run_explain(arguments: argparse.Namespace) -> int:
-    from npconv.explain import page, text
+    from npconv.explain import page, svg, text
 
     if arguments.html is not None:
         return page.run(arguments.descriptor, arguments.html)
+    if arguments.svg is not None:
+        return svg.run(arguments.descriptor, arguments.of, arguments.element, arguments.svg, arguments.animated)
     return text.run(arguments.descriptor, arguments.of, arguments.element)
 
 
@@ -232,7 +239,7 @@ def _shape(commands: Commands) -> None:
         "shape",
         help="a convolution's sizes, and how other libraries write it",
         description=(
-            "Show a convolution's sizes, its remainder, the inputs that no window reads, what each gradient pads\n"
+            "Show a convolution's sizes, its remainder, the inputs that no window reads, what each gradient pads "
             "and by how much, its phases, and the same convolution in other libraries' words."
         ),
         example="npconv shape C3O8_i224x224_k7_s2_p3",
@@ -273,9 +280,13 @@ def _grad(commands: Commands) -> None:
     )
     arrays = parser.add_argument_group("arrays, a .npy file each, in place of those of FILE.npz")
     arrays.add_argument("--input", metavar="X.npy", help="(N, C, *spatial), or without N")
-    arrays.add_argument("--weight", metavar="X.npy", help="(O, C/groups, *taps); transposed (C, O/groups, *taps)")
+    arrays.add_argument(
+        "--weight", metavar="X.npy", help="(O, C/groups, *taps); transposed (C, O/groups, *taps)"
+    )
     arrays.add_argument("--bias", metavar="X.npy", help="(O,)")
-    arrays.add_argument("--grad-output", metavar="X.npy", help="in the output's shape; ones where there is none")
+    arrays.add_argument(
+        "--grad-output", metavar="X.npy", help="in the output's shape; ones where there is none"
+    )
     arrays.add_argument("--output", metavar="X.npy", help="an output to compare")
     arrays.add_argument("--grad-input", metavar="X.npy", help="a gradient to compare")
     arrays.add_argument("--grad-weight", metavar="X.npy", help="a gradient to compare")
@@ -283,7 +294,10 @@ def _grad(commands: Commands) -> None:
     parameters = parser.add_argument_group("parameters, in place of those of FILE.npz")
     parameters.add_argument("--stride", type=_integers, metavar="S", help="2, or one an axis: 2,1")
     parameters.add_argument(
-        "--padding", type=_padding, metavar="P", help="1, 1,2, lo:hi an axis: 1:2,0:1, same, same_lower or valid"
+        "--padding",
+        type=_padding,
+        metavar="P",
+        help="1, 1,2, lo:hi an axis: 1:2,0:1, same, same_lower or valid",
     )
     parameters.add_argument("--dilation", type=_integers, metavar="D", help="2, or one an axis: 2,1")
     parameters.add_argument("--groups", type=int, metavar="G")
@@ -306,4 +320,86 @@ def _run_grad(arguments: argparse.Namespace) -> int:
     return job.run(arguments.file, arguments.destination, {k: v for k, v in flags.items() if v is not None})
 
 
-COMMANDS = (_lesson, _explain, _shape, _grad)
+# ---------------------------------------------------------------- check, emit, judge
+
+
+def _check(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "check",
+        help="is this convolution kernel right, and if not, what is wrong with it",
+        description=(
+            "Judge a kernel: exact integers, index maps and derived bounds, no tolerance. CANDIDATE is FILE.py, "
+            "FILE.py:NAME, module or module:NAME, and names a forward, or an object or module with any of "
+            "forward, grad_input, grad_weight, grad_bias, backward, transposed. It runs in a process of its own."
+        ),
+        example="npconv check kernel.py:conv2d --input float16 --layout NHWC",
+    )
+    parser.add_argument("candidate", metavar="CANDIDATE", help="FILE.py:NAME or module:NAME")
+    parser.add_argument("--only", metavar="DESCRIPTOR", help="one problem, as a report names it")
+    for name in ("input", "accumulate", "output"):
+        parser.add_argument(f"--{name}", metavar="FORMAT", help="float64, float32, tf32, float16, bfloat16, int8 ...")
+    parser.add_argument("--layout", metavar="LETTERS", help="NCHW (default) or NHWC")
+    parser.add_argument("--weight-layout", metavar="LETTERS", help="OIHW (default), OHWI or HWIO")
+    parser.add_argument("--rank", type=int, default=2, metavar="N", help="spatial axes: 1, 2 (default) or 3")
+    parser.add_argument("--no-layers", action="store_false", dest="layers", help="leave out real layers")
+    parser.add_argument("--time-limit", type=float, default=10.0, metavar="SECONDS", help="for one call (10)")
+    _views(parser)
+    parser.set_defaults(run=_run_check)
+
+
+def _views(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", metavar="FILE", help="write the whole record; - prints it in place of the text")
+    parser.add_argument("--junit", metavar="FILE", help="write a JUnit file; - prints it in place of the text")
+
+
+def _run_check(arguments: argparse.Namespace) -> int:
+    from npconv.testing import commands
+
+    names = ("only", "rank", "layers", "time_limit", "input", "accumulate", "output", "layout", "weight_layout")
+    options = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    return commands.run_check(arguments.candidate, options, arguments.json, arguments.junit)
+
+
+def _emit(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "emit",
+        help="write problems as files, for a kernel that no Python can call",
+        description=(
+            "Write problems into DIR: manifest.txt, which a C program can read, the arrays as .npy files, and all "
+            "of them once more in problems.safetensors. Your program writes <number>.<part>.f32 or .npy beside."
+        ),
+        example="npconv emit problems forward grad_input",
+    )
+    parser.add_argument("folder", metavar="DIR")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="forward, grad_input, ... (default: all)")
+    parser.set_defaults(run=_run_emit)
+
+
+def _run_emit(arguments: argparse.Namespace) -> int:
+    from npconv.testing import commands
+
+    return commands.run_emit(arguments.folder, arguments.parts)
+
+
+def _judge(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "judge",
+        help="judge the results that a program wrote beside the emitted problems",
+        description="Read the results in DIR and report as check does.",
+        example="npconv judge problems",
+    )
+    parser.add_argument("folder", metavar="DIR")
+    _views(parser)
+    parser.set_defaults(run=_run_judge)
+
+
+def _run_judge(arguments: argparse.Namespace) -> int:
+    from npconv.testing import commands
+
+    return commands.run_judge(arguments.folder, arguments.json, arguments.junit)
+
+
+COMMANDS = (_lesson, _explain, _shape, _grad, _check, _emit, _judge)

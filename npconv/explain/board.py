@@ -17,6 +17,7 @@ CAPTIONS = {
     "swap": "axes swapped",
     "groups_to_batch": "groups apart",
     "groups_to_channels": "groups in channels",
+    "slide": "B slides over A",
     "plus bias": "plus bias",
 }
 
@@ -29,12 +30,9 @@ def board(figure: Figure, marks: Mapping[int, np.ndarray] | None = None) -> list
     made, marks = figure.trace, marks or {}
     under, window = (made.chain(number) for number in made.stages[made.slide].parents)
     rows = [_row(made, under, "= A", marks), _row(made, window, "= B", marks)]
-    after = [number for number in range(made.slide, len(made.stages)) if not made.stages[number].idle]
-    captions = ["B slides over A", *(caption(made.stages[number]) for number in after[1:])]
+    captions = [caption(made.stages[number]) for number in made.after]
     captions[-1] += f" = {figure.result}"
-    last = beside(
-        [_draw(made, number, text, marks) for number, text in zip(after, captions)], ["->"] * (len(after) - 1)
-    )
+    last = beside([_draw(made, *pair, marks) for pair in zip(made.after, captions)], ["->"] * (len(captions) - 1))
     if len(under) == len(window) == 1:
         return beside([*rows, last])
     return [*rows[0], "", *rows[1], "", *last]

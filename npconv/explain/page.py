@@ -174,12 +174,9 @@ def _acting(made: Trace, number: int) -> int:
 
 def _caption(figure: Figure, number: int) -> str:
     made = figure.trace
-    stage = made.stages[number]
     under, window = (_acting(made, parent) for parent in made.stages[made.slide].parents)
-    last = max(n for n, other in enumerate(made.stages) if not other.idle)
-    said = "B slides over A" if stage.summed else caption(stage)
-    ends = {under: " = A", window: " = B", last: f" = {figure.result}"}
-    return said + ends.get(number, "")
+    ends = {under: " = A", window: " = B", made.after[-1]: f" = {figure.result}"}
+    return caption(made.stages[number]) + ends.get(number, "")
 
 
 def _matrix(shape: Sequence[int]) -> list[int]:

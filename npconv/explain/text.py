@@ -93,8 +93,7 @@ def _figure(figure: Figure, at: Sequence[int] | None) -> list[str]:
 def _shapes(figure: Figure) -> list[str]:
     """How the shapes change along each chain of moves."""
     made = figure.trace
-    last = [number for number in range(made.slide, len(made.stages)) if not made.stages[number].idle]
-    chains = [*map(made.chain, made.stages[made.slide].parents), last]
+    chains = [*map(made.chain, made.stages[made.slide].parents), made.after]
     said = (" -> ".join(_shape(figure, number) for number in chain) for chain in chains)
     return [line for text in said for line in wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")]
 

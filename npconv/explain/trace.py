@@ -83,6 +83,11 @@ class Trace:
         step = next(stage.step for stage in self.stages if stage.name == "pad")
         return tuple(step.arguments[1])
 
+    @property
+    def after(self) -> list[int]:
+        """The slide and what was made of it up to the result; moves that changed nothing are left out."""
+        return [number for number in range(self.slide, len(self.stages)) if not self.stages[number].idle]
+
     def chain(self, number: int) -> list[int]:
         """The stages that lead to this one by moves alone; those that changed nothing are left out."""
         stage = self.stages[number]
@@ -110,16 +115,27 @@ class Trace:
     def feeding(self, number: int, cells: np.ndarray) -> dict[int, np.ndarray]:
         """All cells, in each earlier stage, of which these cells of a stage were made.
 
+        Of a product with a zero that was put in, only the zero counts: it shows where the window lay.
         `cells` and the values are boolean, one entry a cell.
         """
         fed = {number: cells}
         for at in range(number, -1, -1):
-            for parent, sources in zip(self.stages[at].parents, self.stages[at].sources):
-                if at in fed:
-                    chosen = sources[fed[at]].reshape(-1)
-                    mask = fed.setdefault(parent, np.zeros(self.stages[parent].array.size, bool))
-                    mask[chosen[chosen >= 0]] = True
+            if at not in fed:
+                continue
+            stage = self.stages[at]
+            for parent, sources in zip(stage.parents, self._counting(stage)):
+                chosen = sources[fed[at]].reshape(-1)
+                mask = fed.setdefault(parent, np.zeros(self.stages[parent].array.size, bool))
+                mask[chosen[chosen >= 0]] = True
         return fed
+
+    def _counting(self, stage: Stage) -> tuple[np.ndarray, ...]:
+        """Its sources, without the cells that only met a zero that was put in."""
+        if not stage.summed:
+            return stage.sources
+        first, second = stage.sources
+        empty = [self.stages[parent].roots[cells] < 0 for parent, cells in zip(stage.parents, stage.sources)]
+        return np.where(empty[1] & ~empty[0], -1, first), np.where(empty[0] & ~empty[1], -1, second)
 
 
 def trace(function: Callable[..., Any], arrays: Mapping[str, np.ndarray]) -> Trace:

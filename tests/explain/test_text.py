@@ -48,9 +48,9 @@ grad_output      zeros between      zeros around (= A)
                                      .  .  .  .  .  .  .
 
 weight         flipped (= B)
-[1][2][3]  ->  [9][8][7]
-[4][5][6]      [6][5][4]
-[7][8][9]      [3][2][1]
+[1] 2 [3]  ->  [9] 8 [7]
+ 4  5  6        6  5  4
+[7] 8 [9]      [3] 2 [1]
 
 B slides over A = grad_input
   1   2   5   4   6
