@@ -5,19 +5,20 @@ sum rounded to u_out, a correct result y' of the true y obeys, element by elemen
 
     |y' - y| <= u_out*|y| + (1 + u_out) * ((1 + u_in)^2 * (1 + gamma_n(u_acc)) - 1) * A
 
-where A is the same convolution of absolute values and gamma_n(u) = n*u / (1 - n*u), for any order of
-summation.  Rounding errors of both signs mostly cancel, which makes sqrt(n) of n: the line beside.
+where A is the same convolution of absolute values and gamma_n(u) = n*u / (1 - n*u) (`bound.growth`),
+for any order of summation.  Rounding errors of both signs mostly cancel, which makes sqrt(n) of n: the line beside.
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from npconv.bound import growth
 from npconv.problem import Problem
 from npconv.testing.formats import Format, named
 from npconv.testing.parts import Arrays, reference, terms
@@ -28,15 +29,6 @@ class Bounds(NamedTuple):
 
     worst: np.ndarray
     usual: np.ndarray
-
-
-def gamma(n: float, u: float) -> float:
-    """n*u / (1 - n*u): the relative error of n roundings; infinite where n*u reaches 1.
-
-    >>> gamma(3, 0.125), gamma(8, 0.125)
-    (0.6, inf)
-    """
-    return n * u / (1 - n * u) if n * u < 1 else inf
 
 
 def magnitude(part: str, problem: Problem, arrays: Arrays) -> np.ndarray:
@@ -70,7 +62,7 @@ def _bound(
 ) -> np.ndarray:
     input, accumulate, output = formats
     u_in = 0.0 if rounded_inputs else input.u
-    inner = (1 + u_in) ** 2 * (1 + gamma(m, accumulate.u)) - 1
+    inner = (1 + u_in) ** 2 * (1 + growth(m, accumulate.u)) - 1
     underflow = (n + 1) * max(accumulate.smallest_normal, output.smallest_normal)
-    own = gamma(n, named("float64").u) * A
+    own = growth(n, named("float64").u) * A
     return output.u * y + (1 + output.u) * inner * A + own + underflow

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing import identity
-from npconv.testing.candidate import adapted, declared_by, loaded
+from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.cases import full
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
-from npconv.testing.observation import Observation
+from npconv.testing.exchange import Answered
+from npconv.testing.observation import REFUSED, Observation
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.report import Report
 from npconv.testing.running import Apart, Inside, Runner
+from npconv.testing.trigger import trigger
 
 
 def check(
@@ -91,14 +94,33 @@ def judge(
         gather_evidence(climb)
     findings = find(climb.observations, runner, runner.declared, name) if broken else []
     findings += _findings_of_rungs(climb, findings)
-    verdict, why = _verdict(climb, findings)
     facts = passport(runner, rank) if only is None and _alive(climb) else {}
+    return _report(climb, name, findings, facts)
+
+
+def judge_files(folder: str | Path) -> Report:
+    """The report on results that lie in a folder which `emit` wrote."""
+    answered = Answered(folder)
+    climb = Climb(answered)
+    rung = Rung("exact, every pair")
+    climb.rungs.append(rung)
+    for _, part, problem in answered.asked:
+        climb.domains.setdefault(part, full())
+        o = climb.ask(part, problem)
+        if o.kind != REFUSED:
+            climb.take(rung, o)
+    findings = find(climb.observations, None, answered.declared, "") if rung.failed else []
+    return _report(climb, str(folder), findings, {})
+
+
+def _report(climb: Climb, name: str, findings: list[Finding], facts: dict[str, str]) -> Report:
+    verdict, why = _verdict(climb)
     return Report(
         candidate=name,
         verdict=verdict,
         why=why,
-        parts=tuple(runner.parts),
-        declared=asdict(runner.declared),
+        parts=tuple(climb.runner.parts),
+        declared=asdict(climb.runner.declared),
         findings=findings,
         rungs=climb.rungs,
         unsupported=_unsupported(climb),
@@ -129,13 +151,12 @@ def _findings_of_rungs(climb: Climb, findings: Sequence[Finding]) -> list[Findin
     if findings:
         return []
     broken = [rung for rung in climb.rungs if rung.failed]
-    return [Finding(line.split(":")[0].split(",")[0], line, True) for rung in broken for line in rung.failed[:5]]
+    told = dict.fromkeys(line for rung in broken for line in rung.failed)
+    return [Finding(line.split(":")[0].split(",")[0], line, True) for line in list(told)[:5]]
 
 
 def _unsupported(climb: Climb) -> dict[str, list[str]]:
     """What was refused: alone, and, of what is supported alone, in combination."""
-    from npconv.testing.trigger import trigger
-
     listed = {part: list(lines) for part, lines in climb.unsupported.items()}
     for part in climb.domains:
         of_part = [o for o in climb.observations if o.part == part]
@@ -148,7 +169,7 @@ def _unsupported(climb: Climb) -> dict[str, list[str]]:
     return listed
 
 
-def _verdict(climb: Climb, findings: Sequence[Finding]) -> tuple[str, str]:
+def _verdict(climb: Climb) -> tuple[str, str]:
     observations = climb.observations
     judged = [o for o in observations if o.kind != "refused"]
     if not judged:
@@ -162,7 +183,7 @@ def _verdict(climb: Climb, findings: Sequence[Finding]) -> tuple[str, str]:
     if blind := _blind(judged):
         return "MISTRUSTED", blind
     parts = ", ".join(dict.fromkeys(o.part for o in judged))
-    return "PASS", f"{parts}: {len(judged)} exact cases equal"
+    return "PASS", f"{parts}: {len(judged)} exact results equal"
 
 
 def _blind(judged: Sequence[Observation]) -> str:
@@ -175,5 +196,3 @@ def _blind(judged: Sequence[Observation]) -> str:
             return f"{part}: only {filled} of {size} elements of the right results are not zero"
     return ""
 
-
-__all__ = ["check", "judge", "loaded"]

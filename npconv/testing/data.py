@@ -36,15 +36,24 @@ def integers(name: str, shape: Sequence[int], largest: int, signed: bool = True)
     return np.where(bits & np.uint64(1), -magnitude, magnitude) if signed else magnitude
 
 
-def largest_exact(problem: Problem, capacity: int) -> int:
-    """The largest |value| whose products sum to at most `capacity`, in every part of the problem.
+def exact_parts(problem: Problem, capacity: int) -> tuple[str, ...]:
+    """The parts whose sums are short enough for exact data: n ones still fit the accumulator.
 
-    A 0 says that even ones would not fit.
+    >>> exact_parts(Problem.parse("C2_i20x20_k3"), 256)
+    ('forward', 'grad_input')
+    """
+    return tuple(part for part in parts_of(problem) if terms(part, problem) < capacity)
+
+
+def largest_exact(problem: Problem, capacity: int) -> int:
+    """The largest |value| whose products sum to at most `capacity`, in every part that is exact at all.
+
+    A 0 says that none is.
 
     >>> largest_exact(Problem.parse("C4O8_i6x7_k3"), 2**24), largest_exact(Problem.parse("C4_i6_k3"), 256)
     (99, 4)
     """
-    n = max(terms(part, problem) for part in parts_of(problem)) + 1
+    n = max((terms(part, problem) for part in exact_parts(problem, capacity)), default=capacity) + 1
     return min(isqrt(capacity // n), LARGEST)
 
 

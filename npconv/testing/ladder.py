@@ -18,6 +18,7 @@ from npconv.testing.probes import PROBED, probe
 from npconv.testing.running import Runner
 
 SENTINEL = 7.0
+CRASHES = 5  # a part that crashed as often is not asked again
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Climb:
     domains: dict[str, Domain] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     unsupported: dict[str, list[str]] = field(default_factory=dict)
-    stopped: set[str] = field(default_factory=set)  # parts that hung: not asked again
+    stopped: set[str] = field(default_factory=set)  # parts that are not asked again
     rungs: list[Rung] = field(default_factory=list)
     index_maps: list[Observation] = field(default_factory=list)
     measured: list[numerics.Measured] = field(default_factory=list)
@@ -60,10 +61,11 @@ class Climb:
     def ask(self, part: str, problem: Problem, **how: Any) -> Observation:
         """One exact case; kept as evidence unless it was asked in a special way."""
         o = observe(self.runner, exact_case(part, problem, self.runner.declared), **how)
-        if o.kind == "hung":
-            self.stopped.add(part)
         if not how:
             self.observations.append(o)
+        crashes = sum(seen.part == part and seen.kind == "crashed" for seen in self.observations)
+        if o.kind == "hung" or crashes > CRASHES:
+            self.stopped.add(part)
         return o
 
     def take(self, rung: Rung, o: Observation) -> None:
@@ -82,6 +84,7 @@ def find_domain(climb: Climb, part: str, rung: Rung) -> None:
     """Ask for each value of each factor alone; what is refused is left out from then on."""
     domain = full(climb.rank, transposed=part == "transposed")
     refused: list[str] = []
+    plain: dict[str, Any] = {}
 
     def accepts(told: str, **chosen: Any) -> bool:
         if part in climb.stopped:
@@ -90,13 +93,17 @@ def find_domain(climb: Climb, part: str, rung: Rung) -> None:
         if o.kind == REFUSED:
             refused.append(f"{told} ({o.detail})")
             return False
-        climb.take(rung, o) if o.kind != "wrong" else None
+        note(o)
         return True
 
-    plain: dict[str, Any] = {}
+    def note(o: Observation) -> None:
+        if o.kind != "wrong":  # a matter for higher rungs, where more is seen
+            climb.take(rung, o)
+
     for plain in _plainest():
         o = climb.ask(part, base(domain, **plain))
         if o.kind != REFUSED:
+            note(o)
             break
     else:
         climb.unsupported[part] = [f"everything ({o.detail})"]
@@ -222,7 +229,7 @@ def exact(climb: Climb, rung: Rung, strength: int) -> None:
                 break
             if str(problem) in seen or part == "grad_bias" and strength > 2:
                 continue
-            if not could_show(problem, declared):
+            if not could_show(part, problem, declared):
                 rung.notes.append(f"{part} of {problem}: more terms than exact data allow in the declared formats")
                 continue
             climb.take(rung, climb.ask(part, problem))
@@ -266,7 +273,7 @@ def memory(climb: Climb, rung: Rung) -> None:
     """The same values, lying in memory in other ways."""
     for part in climb.parts:
         for problem in _probe_problems(climb, part)[1::3]:
-            if not could_show(problem, climb.runner.declared):
+            if not could_show(part, problem, climb.runner.declared):
                 continue
             plain = climb.ask(part, problem, memory="plain")
             for name in list(MEMORY)[1:]:

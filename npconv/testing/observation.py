@@ -12,7 +12,7 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Call, Declared
-from npconv.testing.data import exact_arrays, largest_exact
+from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.parts import reference, result_shape
 from npconv.testing.running import Answer, Runner, type_name
 
@@ -43,9 +43,9 @@ def exact_case(part: str, problem: Problem, declared: Declared, capacity: int = 
     return Case(part, problem, arrays, reference(part, problem, arrays))
 
 
-def could_show(problem: Problem, declared: Declared) -> bool:
-    """Whether the problem is small enough for exact data in the declared formats."""
-    return largest_exact(problem, declared.capacity) > 0
+def could_show(part: str, problem: Problem, declared: Declared) -> bool:
+    """Whether the part's sums are short enough for exact data in the declared formats."""
+    return part in exact_parts(problem, declared.capacity)
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,8 @@ def serve() -> None:
         target = loaded(spec)
         candidate = adapted(target, declared_by(target, options))
     except Exception as error:  # whatever a stranger's file raises
-        _send(answers, f"candidate: {spec} cannot be used: {_line(error)}")
+        known = str(error).startswith("candidate:")
+        _send(answers, str(error) if known else f"candidate: {spec} cannot be used: {_line(error)}")
         return
     while True:
         try:

@@ -71,7 +71,7 @@ FORWARD_KERNELS = [
     wrong("wrapped around in place of zero", "taps", "inside = ", "rows, cols = rows % H, cols % W; inside = ", "wrapped around"),
     wrong("last row and column taken for padding", "taps", "(rows < H)", "(rows < H - 1)", "the last input is taken for padding", also=(("(cols < W)", "(cols < W - 1)"),)),
     wrong("first row and column taken for padding", "taps", "(rows >= 0)", "(rows > 0)", "the first input is taken for padding", also=(("(cols >= 0)", "(cols > 0)"),)),
-    wrong("negative padding crops twice", "im2col", "big = np.zeros((N, C, H + max", "x = x[:, :, max(-top, 0):H - max(-bottom, 0), max(-left, 0):W - max(-right, 0)]; top, bottom, left, right = (abs(e) if e < 0 else e for e in (top, bottom, left, right)); H, W = x.shape[2:]; big = np.zeros((N, C, H + max", ("crop", "negative")),
+    wrong("negative padding crops twice", "im2col", "big = np.zeros((N, C, H + max", "x = x[:, :, max(-top, 0):H - max(-bottom, 0), max(-left, 0):W - max(-right, 0)]; H, W = x.shape[2:]; big = np.zeros((N, C, H + max", "a negative padding crops twice"),
     wrong("padding times dilation", "taps", BOTH, BOTH.replace("top", "DH * top").replace("left", "DW * left"), "multiplied by the dilation"),
     wrong("one column late", "taps", "DW * kw - left", "DW * kw - left + 1", "one column too late"),
     wrong("one pixel early", "taps", BOTH, BOTH.replace("- top", "- top - 1").replace("- left", "- left - 1"), "one element too early"),
