@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"npconv {__version__}")
-    parser.set_defaults(run=_run_lessons, command=None, name=None)
+    parser.set_defaults(run=_run_lessons, command=None, name=None, attempt=None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for register in COMMANDS:
         register(commands)
@@ -177,10 +177,15 @@ def _lesson(commands: Commands) -> None:
         example="npconv lesson strided",
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="one lesson; a name that is none lists them")
+    parser.add_argument("--try", dest="attempt", metavar="FILE.py", help="grade your answer to the lesson's exercise")
     parser.set_defaults(run=_run_lessons)
 
 
 def _run_lessons(arguments: argparse.Namespace) -> int:
+    if arguments.attempt is not None:
+        from npconv import exercise
+
+        return exercise.attempt(arguments.name, arguments.attempt)
     from npconv.explain import lessons
 
     return lessons.run(arguments.name)

@@ -14,9 +14,9 @@ from typing import Any
 
 from npconv.explain import narrate
 from npconv.explain.board import caption
+from npconv.explain.course import LESSONS
 from npconv.explain.element import LETTERS, symbol
 from npconv.explain.files import write_text
-from npconv.explain.lessons import LESSONS
 from npconv.explain.scene import Figure, Scene
 from npconv.explain.trace import Stage, Trace
 from npconv.problem import Problem

@@ -55,18 +55,17 @@ def three_ways(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Proof:
 
 
 def differences(
-    name: str, value: Callable[[np.ndarray], int], array: np.ndarray, gradient: np.ndarray
+    statement: str, value: Callable[[np.ndarray], int], array: np.ndarray, derivative: np.ndarray
 ) -> Proof:
-    """Every element of a gradient is (value one step up - value one step down) / 2."""
-    statement = f"grad_{name} is the difference quotient, step 1"
+    """Every element of a derivative is (value one step up - value one step down) / 2."""
     for cell in np.ndindex(*array.shape):
         up, down = array.copy(), array.copy()
         up[cell] += 1
         down[cell] -= 1
         twice = value(up) - value(down)
-        if twice != 2 * int(gradient[cell]):
-            where = f"grad_{name}{list(cell)}"
-            return Proof(statement, False, f"{where} is {gradient[cell]}, but the quotient is {twice / 2:g}")
+        if twice != 2 * int(derivative[cell]):
+            said = f"at {list(cell)} it is {derivative[cell]}, but the quotient is {twice / 2:g}"
+            return Proof(statement, False, said)
     return Proof(statement, True, f"all {array.size} elements equal")
 
 
@@ -87,5 +86,8 @@ def prove(scene: Scene) -> list[Proof]:
     # A bias is added, not multiplied: only without it is the form linear in each of the other two.
     pairs = {"<output, g>": (forward(arrays["input"], arrays["weight"], **problem.parameters), g)}
     pairs.update({f"<{name}, grad_{name}>": (arrays[name], gradients[name]) for name in ("input", "weight")})
-    quotients = (differences(name, value_with(name), arrays[name], gradients[name]) for name in arrays)
+    quotients = (
+        differences(f"grad_{name} is the difference quotient", value_with(name), arrays[name], gradients[name])
+        for name in arrays
+    )
     return [shapes, three_ways(pairs), *quotients]

@@ -28,7 +28,7 @@ RULES = {
     "double": rules.DOUBLE_BACKWARD,
 }
 OF = ("forward", "input", "weight", "transpose", "double")
-MOST_PRODUCTS = 2**16  # the kernel does not cut so small a problem into pieces; and who would look at more?
+MOST_PRODUCTS = 2**14  # so small a problem is computed in one piece, and nobody looks at more one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +136,13 @@ class Scene:
 
     def _named(self) -> dict[str, np.ndarray]:
         """All arrays, and for the second order what arrives at the two gradients."""
-        directions = {f"grad_grad_{name}": digits(self.arrays[name].shape, step=2) for name in ("input", "weight")}
-        return {**self.arrays, **directions}
+        u, v = self.directions()
+        return {**self.arrays, "grad_grad_input": u, "grad_grad_weight": v}
+
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """One array shaped like the input and one like the weight, for derivatives of the second order."""
+        u, v = (digits(self.arrays[name].shape, step=2) for name in ("input", "weight"))
+        return u, v
 
     def _figure(self, result: str, term: Term, made: Trace) -> Figure:
         names, geometry = dict(term.takes), self.geometry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from npconv import functional, grad
@@ -28,8 +29,20 @@ def test_all_lessons_run_in_their_order(capsys):
     assert text.endswith(f"{len(lessons.NAMES)} of {len(lessons.NAMES)} lessons pass\n")
 
 
-def test_the_founding_lessons_come_first():
-    assert lessons.NAMES[:6] == ("simple", "padded", "strided", "remainder", "dilated", "grouped")
+def test_the_course_goes_from_the_forward_to_the_numbers():
+    assert lessons.NAMES == (
+        "simple", "flip", "padded", "strided", "remainder", "dilated", "grouped", "bias",
+        "transposed", "weight", "triangle", "second", "numbers",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", lessons.NAMES)
+def test_a_lesson_ends_with_an_exercise_and_the_way_to_its_page(name, capsys):
+    lessons.run(name)
+    text = capsys.readouterr().out
+    assert f"python -m npconv lesson {name} --try FILE.py" in text
+    assert f"open page.html#{name} in a browser" in text
+    assert f"python -m npconv explain {lessons.LESSONS[name].problem} --html page.html" in text
 
 
 # The zeros that go in between and around, and the gradient under them, worked out by hand:
@@ -99,17 +112,17 @@ def off_by_one_in_one_cell(weight, grad_output, geometry):
 @pytest.mark.parametrize(
     "role, faulty, seen",
     [
-        ("input", unflipped_input_gradient, "grad_input[0, 0, 0, 0] is 9, but the quotient is 1"),
-        ("weight", flipped_weight_gradient, "FAIL  grad_weight is the difference quotient"),
-        ("input", off_by_one_in_one_cell, "grad_input[0, 0, 4, 4] is 37, but the quotient is 36"),
+        ("input", unflipped_input_gradient, "at [0, 0, 0, 0] it is 9, but the quotient is 1"),
+        ("weight", flipped_weight_gradient, "FAIL grad_weight is the difference quotient"),
+        ("input", off_by_one_in_one_cell, "at [0, 0, 4, 4] it is 37, but the quotient is 36"),
     ],
 )
 def test_a_fault_in_a_gradient_fails_the_lesson_and_is_named(role, faulty, seen, monkeypatch, capsys):
     monkeypatch.setitem(functional.MAPS, role, faulty)
     assert lessons.run("strided") == 1
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert seen in text
-    assert text.rstrip().endswith("FAIL")
+    assert text.endswith("FAIL")
 
 
 def test_a_forgotten_remainder_fails_the_remainder_lesson(monkeypatch, capsys):
@@ -121,18 +134,73 @@ def test_a_forgotten_remainder_fails_the_remainder_lesson(monkeypatch, capsys):
 def test_one_failing_lesson_makes_the_whole_course_fail(monkeypatch, capsys):
     monkeypatch.setitem(functional.MAPS, "weight", flipped_weight_gradient)
     assert lessons.run() == 1
-    assert f"\n0 of {len(lessons.NAMES)} lessons pass" in capsys.readouterr().out
+    verdicts = [line for line in capsys.readouterr().out.splitlines() if line in ("pass", "FAIL")]
+    # It is right where no gradient by the weight is asked for: of the transposed map, and of the numbers.
+    passing = [name for name, verdict in zip(lessons.NAMES, verdicts) if verdict == "pass"]
+    assert passing == ["transposed", "numbers"]
+
+
+def unswapped_groups(input, grad_output, geometry):
+    return grad.weight_gradient(input, grad_output, geometry)[::-1]
+
+
+@pytest.mark.parametrize(
+    "name, map, faulty",
+    [
+        ("flip", "output", lambda x, w, geometry: grad.output(x, flip(w), geometry)),
+        ("bias", "weight", unswapped_groups),
+        ("weight", "weight", unswapped_groups),
+        ("triangle", "input", unflipped_input_gradient),
+        ("second", "input", unflipped_input_gradient),
+        ("numbers", "output", lambda x, w, geometry: grad.output(x, w, geometry) + 1),
+    ],
+)
+def test_each_lesson_sees_a_fault_in_what_it_is_about(name, map, faulty, monkeypatch, capsys):
+    monkeypatch.setitem(functional.MAPS, map, faulty)
+    assert lessons.run(name) == 1
+    assert "FAIL" in capsys.readouterr().out
+
+
+def test_the_transposed_lesson_sees_a_forgotten_output_padding(monkeypatch, capsys):
+    monkeypatch.setattr(Axis, "input_gradient_padding", property(without_remainder))
+    assert lessons.run("transposed") == 1
+    assert "FAIL" in capsys.readouterr().out
 
 
 def test_an_unknown_lesson_is_refused_with_the_names():
-    with pytest.raises(ValueError, match=r"lesson: there is no 'simpel'; choose one of simple, padded"):
+    with pytest.raises(ValueError, match=r"lesson: there is no 'simpel'; choose one of simple, flip, padded"):
         lessons.run("simpel")
 
 
 def test_a_difference_quotient_that_differs_is_reported_with_its_place():
-    import numpy as np
-
     array, wrong = np.array([[2, 3]]), np.array([[5, 8]])
-    shown = proof.differences("input", lambda a: int(5 * a[0, 0] + 7 * a[0, 1]), array, wrong)
-    assert not shown.holds
-    assert shown.evidence == "grad_input[0, 1] is 8, but the quotient is 7"
+    shown = proof.differences("by x", lambda a: int(5 * a[0, 0] + 7 * a[0, 1]), array, wrong)
+    assert str(shown) == "  FAIL  by x: at [0, 1] it is 8, but the quotient is 7"
+
+
+# Multiplication done on paper: 4009005001 * 3002001, digit by digit in base 1000, no digit carries.
+def test_the_flip_lesson_multiplies_two_numbers(capsys):
+    lessons.run("flip")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "4009005001 * 3002001 = 12035037022007001" in text
+    assert 4009005001 * 3002001 == 12035037022007001
+
+
+def test_the_bias_lesson_sums_over_samples_and_positions(capsys):
+    lessons.run("bias")
+    # Channel 0: 1+2+3+4 in the first sample, 5+6+7+8 in the second; channel 1: 3+4+5+6 and 7+8+9+1.
+    assert "grad_bias[0] = 36\ngrad_bias[1] = 43" in capsys.readouterr().out
+
+
+def test_the_transposed_lesson_tells_the_sizes_apart(capsys):
+    lessons.run("transposed")
+    text = capsys.readouterr().out
+    assert "a convolution makes 3 of 5; back from 3 with output_padding 0: 5" in text
+    assert "a convolution makes 3 of 6; back from 3 with output_padding 1: 6" in text
+
+
+def test_the_numbers_lesson_shows_where_float32_stops_counting(capsys):
+    lessons.run("numbers")
+    text = capsys.readouterr().out
+    assert "16777216 + 1 in float32: 16777216; in integers: 16777217" in text
+    assert "(0.1 + 0.5) + 0.8 is 1.4000001, and 0.1 + (0.5 + 0.8) is 1.4" in text

@@ -96,6 +96,8 @@ def test_the_last_array_of_each_map_is_what_the_public_function_returns():
     for lesson in LESSONS.values():
         problem = Problem.parse(lesson.problem)
         arrays, p = Scene.of(problem).arrays, problem.parameters
+        if problem.transposed:
+            continue
         x, w, g = arrays["input"], arrays["weight"], arrays["grad_output"]
         due = {
             "forward": conv(x, w, arrays.get("bias"), **p),
@@ -132,9 +134,14 @@ def test_text_in_the_data_cannot_end_the_script():
     assert "<" not in re.search(r'id="data">(.*?)</script>', text, re.S)[1]
 
 
-def test_too_large_a_page_is_refused():
-    with pytest.raises(ValueError, match=r"problem: i80x80_k3_p1 makes a page of \d+ bytes; the most is 1000000"):
-        page.page(Problem.parse("i80x80_k3_p1"))
+def test_too_large_a_page_is_refused(monkeypatch):
+    monkeypatch.setattr(page, "LARGEST", 100_000)
+    with pytest.raises(ValueError, match=r"problem: i20x20_k3_p1 makes a page of \d+ bytes; the most is 100000"):
+        page.page(Problem.parse("i20x20_k3_p1"))
+
+
+def test_the_largest_problem_that_is_shown_makes_a_small_page():
+    assert len(page.page(Problem.parse("i42x42_k3_p1")).encode()) < page.LARGEST
 
 
 def test_the_questions_lead_to_places_that_are_there():

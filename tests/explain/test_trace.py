@@ -124,7 +124,7 @@ def test_the_four_maps_of_the_second_order_name_their_arrays():
         ("i4x4x4_k2", "problem: it has 3 spatial axes; pictures show one or two"),
         ("i4_k3_p1_reflect", "problem: its border is reflect"),
         ("N0_i4_k3", "problem: an array is empty"),
-        ("C64O64_i56x56_k3", "problem: its 115605504 products are too many to show one by one; the most is 65536"),
+        ("C64O64_i56x56_k3", "problem: its 115605504 products are too many to show one by one; the most is 16384"),
     ],
 )
 def test_what_pictures_cannot_show_is_refused(line, message):
