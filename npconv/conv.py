@@ -13,10 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import threading
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from npconv import dtypes
+from npconv.plan import LONG, SMALL, TILE, Part, Phase, budget, plan, taps_innermost
 from npconv.record import recorded
 from npconv.transforms import dilate, pad
 
@@ -31,7 +37,7 @@ def forward(
     input_dilation: Sequence[int],
     groups: int,
 ) -> np.ndarray:
-    """Dilate the input, pad or crop it once, then slide the weight over it.
+    """Dilate the input, pad or crop it once, then slide the weight over it; tile by tile where it is large.
 
     Shapes: input (N, C, *spatial), weight (O, C/G, *taps) -> (N, O, *sizes), any number of spatial
     axes; each parameter has one entry an axis.  Integers give exact int64.
@@ -40,39 +46,168 @@ def forward(
     >>> forward(x, w, stride=[1], padding=[(1, 0)], dilation=[1], input_dilation=[1], groups=1)
     array([[[0., 1., 3., 5., 7.]]])
     """
-    x = pad(dilate(input, input_dilation), padding)
+    sums = sums_type(input, weight)
+    shape, filled, phases = plan(
+        input.shape, weight.shape, tuple(stride), tuple(padding), tuple(dilation), tuple(input_dilation),
+        groups, sums.itemsize, budget(),
+    )  # fmt: skip
+    if not phases or sums == dtypes.OBJECT:  # small, or of Python ints, which no tile makes faster
+        return _slide(pad(dilate(input, input_dilation), padding), weight, stride, dilation, groups, sums)
+    output = _empty(shape, groups, weight, result_type(input, weight))
+    if not filled:
+        output[...] = 0
+    for phase in phases:
+        stride, dilation = [x.s for x in phase.lines], [x.d for x in phase.lines]
+        outputs = _by_window(output[(..., *(x.outputs for x in phase.lines))], phase.widths)
+        for part in phase.parts:
+            rows = _rows(weight, phase, part)
+            for tile in part.tiles:
+                x, into = pad(input[tile.input], tile.padding), outputs[tile.output]
+                made = _slide(x, rows, stride, dilation, part.groups, sums, into if part.first else None)
+                if not part.first:
+                    into += made.reshape(into.shape)
+                elif made is not into:
+                    into[...] = made.reshape(into.shape)
+    return output.reshape(shape)
+
+
+def result_type(input: np.ndarray, weight: np.ndarray) -> np.dtype:
+    """int64 for two arrays of integers, which NumPy would promote otherwise, or the type of their product."""
+    if input.dtype == weight.dtype and input.dtype.kind in "fc":
+        return input.dtype
+    integers = dtypes.is_integer(input.dtype) and dtypes.is_integer(weight.dtype)
+    return dtypes.INT64 if integers else np.result_type(input, weight)
+
+
+def sums_type(input: np.ndarray, weight: np.ndarray) -> np.dtype:
+    """The type in which their sums are carried."""
+    result = result_type(input, weight)
+    if result != dtypes.INT64:
+        return result
+    return dtypes.exact_type(weight[:1].size * dtypes.largest(input) * dtypes.largest(weight))
+
+
+def _empty(shape: tuple[int, ...], groups: int, weight: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """(N, G, O/G, *o), in memory as (O, N, *o) where N and o are short, as in a weight gradient."""
+    N, O, *o = shape
+    if prod(weight.shape[2:]) > prod(o):
+        return np.moveaxis(np.empty((groups, O // groups, N, *o), dtype), 2, 0)
+    return np.empty((N, groups, O // groups, *o), dtype)
+
+
+def _by_window(y: np.ndarray, widths: tuple[int, ...]) -> np.ndarray:
+    """(N, G, O/G, *o) -> (N, G, O/G, *w, *(o/w)): the outputs of one window, then the windows."""
+    split = y.reshape(*y.shape[:3], *(n for o, w in zip(y.shape[3:], widths) for n in (o // w, w)))
+    axes = range(3, split.ndim)
+    return split.transpose(0, 1, 2, *axes[1::2], *axes[::2])
+
+
+def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
+    """A part of the weight: (O, C/G, *k), or (O*w, C/G, *window) where windows are shared."""
+    alone = [slice(None) if len(x.places) > 1 else x.places[0][0] for x in phase.lines]
+    rows = weight[(..., *alone)]
+    if prod(phase.widths) == 1:
+        rows = rows[part.weight]
+        if min(rows.strides) >= 0 or prod(rows.shape[2:]) == 1:
+            return rows
+        # BLAS takes no backward strides.  With its outputs innermost the copy is several times faster.
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(rows, 0, -1)), -1, 0)
+    O, channels, *taps = part.weight
+    window = [q.stop - q.start for q in taps]
+    wide = np.zeros((len(range(len(weight))[O]), *phase.widths, channels.stop - channels.start, *window), rows.dtype)
+    whole = [[(q, slice(None))] if len(x.places) == 1 else x.places for x, q in zip(phase.lines, taps)]
+    for places in product(*map(enumerate, whole)):
+        a = [number for number, _ in places]
+        met, at = zip(*(place for _, place in places))
+        wide[(slice(None), *a, slice(None), *at)] = rows[(O, channels, *met)]
+    return wide.reshape(-1, *wide.shape[1 + len(taps) :])
+
+
+def _slide(
+    x: np.ndarray, weight: np.ndarray, stride: Sequence[int], dilation: Sequence[int], groups: int,
+    sums: np.dtype, into: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """The kernel for any number of axes: one is two, of which the first has size 1."""
     rank = weight.ndim - 2
-    if rank == 1:
-        x, weight = x[:, :, None], weight[:, :, None]
-        return slide(x, weight, (1, *stride), (1, *dilation), groups)[:, :, 0]
     if rank == 2:
-        return slide(x, weight, tuple(stride), tuple(dilation), groups)
-    return _slide_folded(x, weight, tuple(stride), tuple(dilation), groups)
+        return slide(x, weight, tuple(stride), tuple(dilation), groups, sums=sums, into=into)
+    if rank > 2:
+        return _slide_folded(x, weight, stride, dilation, groups, sums)
+    if into is not None:
+        into = into[:, :, :, None, :, None, :]
+    y = slide(x[:, :, None], weight[:, :, None], (1, *stride), (1, *dilation), groups, sums=sums, into=into)
+    return y if y is into else y[:, :, 0]
 
 
 @recorded
 def slide(
-    x: np.ndarray, weight: np.ndarray, stride: tuple[int, int], dilation: tuple[int, int], groups: int
-) -> np.ndarray:
+    x: np.ndarray, weight: np.ndarray, stride: tuple[int, int], dilation: tuple[int, int], groups: int,
+    *, sums: np.dtype | None = None, into: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """The kernel: every window of x becomes a column, and the weight's rows meet the columns.
 
     Shapes: x (N, C, H, W), weight (O, C/G, KH, KW) -> (N, O, OH, OW).
+    `into`, (N, G, O/G, *w, OH, OW) with w neighbours of a window, takes the result where it can be
+    written there straight, and is what is returned then.
     """
-    N, C, _, _ = x.shape
-    O, _, KH, KW = weight.shape
-    exact = dtypes.is_integer(x.dtype) and dtypes.is_integer(weight.dtype)
-    if exact:  # NumPy would promote uint64 with int64 to float64
-        dtype = dtypes.exact_type(weight[:1].size * dtypes.largest(x) * dtypes.largest(weight))
-    else:
-        dtype = x.dtype if x.dtype == weight.dtype else np.result_type(x, weight)
+    sums = sums or sums_type(x, weight)
+    N = len(x)
+    O, C, KH, KW = weight.shape
     windows = im2col(x, (KH, KW), stride, dilation)
-    _, _, _, _, OH, OW = windows.shape
-    # (N, C, KH, KW, OH, OW) -> (N, G, C/G*KH*KW, OH*OW)
-    columns = windows.astype(dtype, copy=False).reshape(N, groups, C // groups * KH * KW, OH * OW)
+    OH, OW = windows.shape[4:]
+    side_by_side = OH * OW < LONG and windows.size > SMALL
+    B, n = (1, N) if side_by_side else (N, 1)
+    # (N, C, KH, KW, OH, OW) -> (B, G, C/G, KH, KW, n, OH, OW), the samples being (B, n)
+    windows = windows.reshape(B, n, groups, C, KH, KW, OH, OW).transpose(0, 2, 3, 4, 5, 1, 6, 7)
+    turned = taps_innermost(KW, OW, stride[1], dilation[1])
+    columns = _columns(windows, sums, turned).reshape(B, groups, C * KH * KW, n * OH * OW)
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
-    rows = weight.astype(dtype, copy=False).reshape(groups, O // groups, C // groups * KH * KW)
-    output = np.matmul(rows, columns).reshape(N, O, OH, OW)
-    return dtypes.to_int64(output) if exact else output
+    rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
+    out = None
+    if into is not None and into.dtype == sums:
+        # (N, G, O/G, *w, OH, OW) -> (B, G, O/G, *w, n, OH, OW)
+        out = np.moveaxis(into.reshape(B, n, *into.shape[1:]), 1, -3)
+        out = out.reshape(B, groups, O // groups, n * OH * OW) if _join(out, 2, -3) and _join(out, -3, None) else None
+    made = np.matmul(rows, columns, out=out)
+    if out is not None:
+        return into
+    # (B, G, O/G, n*OH*OW) -> (N, O, OH, OW)
+    made = made.reshape(B, O, n, OH, OW).swapaxes(1, 2).reshape(N, O, OH, OW)
+    return dtypes.to_int64(made) if result_type(x, weight) == dtypes.INT64 else made
+
+
+def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
+    """The windows (B, G, C/G, KH, KW, n, OH, OW) with the taps, and the outputs, in one run each: one copy.
+
+    turned: the runs of taps stand innermost.  No copy is made where they are runs already.
+    """
+    taps, outputs = windows.shape[2:5], windows.shape[5:]
+    if windows.dtype == dtype and 1 in (prod(taps[1:]), prod(outputs[1:])):
+        if _join(windows, 2, 5) and _join(windows, 5, 8) and windows.itemsize in (windows.strides[4], windows.strides[7]):
+            return windows
+    order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
+    columns = _scratch(tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
+    columns[...] = windows
+    return columns
+
+
+_kept = threading.local()
+
+
+def _scratch(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Uninitialised memory; between calls one piece is kept, as fresh memory costs more than the copy."""
+    size = prod(shape) * dtype.itemsize
+    if dtype.hasobject or not SMALL < size <= 2 * TILE:
+        return np.empty(shape, dtype)
+    if getattr(_kept, "bytes", np.empty(0)).size < size:
+        _kept.bytes = np.empty(size, np.uint8)
+    return _kept.bytes[:size].view(dtype).reshape(shape)
+
+
+def _join(x: np.ndarray, first: int, last: int | None) -> bool:
+    """Whether these axes are one axis without a copy."""
+    axes = [(n, step) for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
+    return all(step == n * inner for (_, step), (n, inner) in zip(axes, axes[1:]))
 
 
 def im2col(
@@ -90,20 +225,21 @@ def im2col(
     N, C, H, W = x.shape
     sizes = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip((H, W), taps, stride, dilation)]
     batch, channel, row, column = x.strides
-    return as_strided(
-        x,
-        shape=(N, C, *taps, *sizes),
-        strides=(
-            batch, channel,
-            row * dilation[0], column * dilation[1],
-            row * stride[0], column * stride[1],
-        ),
-        writeable=False,
+    shape = (N, C, *taps, *sizes)
+    strides = (
+        batch, channel,
+        row * dilation[0], column * dilation[1],
+        row * stride[0], column * stride[1],
     )  # fmt: skip
+    if not x.flags.c_contiguous:
+        return as_strided(x, shape, strides, writeable=False)
+    view = np.ndarray(shape, x.dtype, x, 0, strides)  # the same, ten times faster
+    view.flags.writeable = False
+    return view
 
 
 def _slide_folded(
-    x: np.ndarray, weight: np.ndarray, stride: tuple[int, ...], dilation: tuple[int, ...], groups: int
+    x: np.ndarray, weight: np.ndarray, stride: Sequence[int], dilation: Sequence[int], groups: int, sums: np.dtype
 ) -> np.ndarray:
     """More than two axes: each window along the first becomes a sample, with its taps as channels."""
     N, C, D, *plane = x.shape
@@ -113,9 +249,6 @@ def _slide_folded(
     # (N, C, D, *plane) -> (N, C, OD, KD, *plane) -> (N*OD, C*KD, *plane)
     x = x[:, :, depths].swapaxes(1, 2).reshape(N * OD, C * KD, *plane)
     weight = weight.reshape(O, channels * KD, *taps)
-    if len(plane) == 2:
-        output = slide(x, weight, stride[1:], dilation[1:], groups)
-    else:
-        output = _slide_folded(x, weight, stride[1:], dilation[1:], groups)
+    output = _slide(x, weight, stride[1:], dilation[1:], groups, sums)
     # (N*OD, O, *sizes) -> (N, O, OD, *sizes)
     return output.reshape(N, OD, O, *output.shape[2:]).swapaxes(1, 2)

@@ -47,8 +47,8 @@ def recorded(function: F) -> F:
     """Let whoever is recording know of each call."""
 
     @wraps(function)
-    def wrapper(*arguments: Any) -> Any:
-        result = function(*arguments)
+    def wrapper(*arguments: Any, **options: Any) -> Any:
+        result = function(*arguments, **options)
         steps = _listener.get()
         if steps is not None:
             steps.append(Step(function.__name__, arguments, result))

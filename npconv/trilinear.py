@@ -146,9 +146,10 @@ class Form:
         for name, array in named.items():
             role = rule.role(name)
             if role is not None and array.shape != self.shapes[role]:
+                others = (f"{other} {self.shapes[other]}" for other in ("input", "weight") if other in self.shapes)
                 raise ValueError(
-                    f"{name}: its shape is {array.shape}, but with the other arguments it must be "
-                    f"{self.shapes[role]}"
+                    f"{name}: its shape is {array.shape}, but it must be {self.shapes[role]}, to go with "
+                    f"{' and '.join(others)} and the parameters given"
                 )
 
     def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -168,7 +169,7 @@ class Form:
             summed, result = summed.real, dtypes.real_type(result)
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
-        return dtypes.to_int64(summed) if result == dtypes.INT64 else summed.astype(result, copy=False)
+        return dtypes.to_int64(summed) if result == dtypes.INT64 else summed.astype(result, order="C", copy=False)
 
     def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
         shape = self.shapes[term.gives]

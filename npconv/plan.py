@@ -1,0 +1,273 @@
+"""How a forward is cut into pieces, so that it is fast and its scratch stays bounded.
+
+A problem with at most SMALL column elements stays whole.  For the others, four rules:
+
+    phases   an input dilated by l splits by the residue of the output index: no inserted zero is read
+    widths   a product with few rows wastes BLAS, and its columns cost more to copy than to multiply: then
+             neighbouring outputs share one window, as further rows of a weight stretched to meet it
+    tiles    until the columns fit TILE: they stay in the cache between copy and product.  Groups and
+             samples are cut first, as it costs nothing; then rows, but to no less than LONG columns
+    parts    the sum itself is cut where the long side of the columns is in it, as in a weight gradient,
+             whose window is all of grad_output; and wherever the scratch budget needs it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from itertools import product
+from math import gcd, prod
+from typing import NamedTuple
+
+from npconv.arguments import Pair, Shape
+
+SMALL = 2**15  # column elements: below, a cut costs more than it saves
+TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
+LONG = 512  # columns: from here on BLAS is at its full speed
+ROWS = 24  # rows: here copying the columns costs about as much as multiplying them
+
+_budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
+
+
+def budget() -> int:
+    """The scratch budget in bytes."""
+    return _budget.get()
+
+
+@contextmanager
+def scratch_budget(bytes: int) -> Iterator[None]:
+    """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
+
+    The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
+    Errors: ValueError where it is not positive.
+
+    >>> import numpy as np
+    >>> from npconv import conv1d
+    >>> with scratch_budget(2**20):
+    ...     conv1d(np.ones((1, 1, 5)), np.ones((1, 1, 2)))
+    array([[[2., 2., 2., 2.]]])
+    """
+    if bytes < 1:
+        raise ValueError(f"bytes: the scratch budget is {bytes}, but it must be 1 or more")
+    token = _budget.set(bytes)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+class Tile(NamedTuple):
+    """Some outputs, and the window on the padded input that they read."""
+
+    input: tuple[slice, ...]
+    padding: tuple[Pair, ...]
+    output: tuple[slice, ...]
+
+
+class Part(NamedTuple):
+    """A part of every sum: some groups, channels and taps."""
+
+    weight: tuple[slice, ...]
+    groups: int
+    first: bool
+    tiles: tuple[Tile, ...]
+
+
+class Line(NamedTuple):
+    """One axis of a phase; on it, `len(places)` neighbouring outputs may share each window.
+
+    places: for each output of a window the taps that it meets, and where in the window they stand.
+    """
+
+    outputs: slice
+    places: tuple[tuple[slice, slice], ...]
+    i: int
+    k: int
+    o: int
+    s: int
+    d: int
+    lo: int
+
+
+class Phase(NamedTuple):
+    """Outputs that meet the same taps, or share windows: a convolution of its own."""
+
+    lines: tuple[Line, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def widths(self) -> Shape:
+        """How many outputs share a window, for each axis."""
+        return tuple(len(line.places) for line in self.lines)
+
+
+class Plan(NamedTuple):
+    """The output's shape, whether the phases fill it, and the phases: none where the problem stays whole."""
+
+    output: Shape
+    filled: bool
+    phases: tuple[Phase, ...]
+
+
+@lru_cache(maxsize=4096)
+def plan(
+    input_shape: Shape,
+    weight_shape: Shape,
+    stride: Shape,
+    padding: tuple[Pair, ...],
+    dilation: Shape,
+    input_dilation: Shape,
+    groups: int,
+    itemsize: int,
+    budget: int,
+) -> Plan:
+    """How to convolve arrays of these shapes within a budget."""
+    (N, C, *i), (O, channels, *k) = input_shape, weight_shape
+    axes = list(zip(i, k, stride, dilation, input_dilation, (lo for lo, _ in padding)))
+    o = [
+        (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1 for (i, k, s, d, l, lo), (_, hi) in zip(axes, padding)
+    ]
+    if N * C * prod(k) * prod(o) <= SMALL:
+        return Plan((N, O, *o), True, ())
+    lines = [_lines(*axis, o) for axis, o in zip(axes, o)]
+    sizes = N, groups, channels, O // groups, itemsize, budget
+    wide = _widened(axes, o, lines, O // groups)
+    phases = [_phase(line, *sizes) for line in product(*wide)]
+    if any(_cuts_a_shared_window(phase) for phase in phases):
+        phases = [_phase(line, *sizes) for line in product(*lines)]
+    filled = prod(o) == sum(prod(line.o for line in phase.lines) * prod(phase.widths) for phase in phases)
+    return Plan((N, O, *o), filled, tuple(phases))
+
+
+# ---------------------------------------------------------------- phases and widths
+
+
+def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line]:
+    """The phases of one axis.
+
+    Output p meets tap q at input m where  s*p + d*q - lo = l*m.  With P = l/gcd(s, l) and
+    Q = l/gcd(d, l), all outputs a + P*p' meet the taps b + Q*q', if there is such a b < Q:
+
+        (s*P/l) * p' + (d*Q/l) * q' - (lo - s*a - d*b)/l  =  m
+    """
+    P, Q = l // gcd(s, l), l // gcd(d, l)
+    lines = []
+    for a, b in product(range(min(P, o)), range(min(Q, k))):
+        if (lo - s * a - d * b) % l == 0:
+            outputs, taps = range(a, o, P), range(b, k, Q)
+            places = ((slice(b, k, Q), slice(0, len(taps))),)
+            start = (lo - s * a - d * b) // l
+            lines.append(
+                Line(slice(a, o, P), places, i, len(taps), len(outputs), s * P // l, d * Q // l, start)
+            )
+    return lines
+
+
+def _widened(axes: list[Shape], o: list[int], lines: list[list[Line]], rows: int) -> list[list[Line]]:
+    """The phases, put together to one of several outputs a window on each axis where that pays."""
+    least = [l // gcd(s, l) for _, _, s, _, l, _ in axes]  # all phases of an axis, or one output
+    one_tap = all(k <= l for _, k, _, _, l, _ in axes)  # then no tap is multiplied in vain
+    if not one_tap and rows > 16:
+        return lines
+    row = [
+        w
+        for w in range(least[-1], o[-1] + 1, least[-1])
+        if o[-1] % w == 0 and axes[-1][1] > axes[-1][4] and rows * prod(least[:-1]) * w <= ROWS
+    ]
+    widths = [*least[:-1], max(row, default=least[-1])]
+    for w, P, size, axis in zip(widths, least, o, lines):
+        if w > 1 and (size % w or len(axis) < P or any(line.d > 1 for line in axis)):
+            return lines
+    return [[_wide_line(w, *axis, o)] if w > 1 else old for w, axis, o, old in zip(widths, axes, o, lines)]
+
+
+def _wide_line(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> Line:
+    """All outputs w*p' + a, with a < w, as one phase: output a meets its taps from its own place on."""
+    each = [_lines(i, k, s, d, l, lo - s * a, 1)[0] for a in range(w)]
+    first = max(line.lo for line in each)
+    places = tuple(
+        (line.places[0][0], slice(first - line.lo, first - line.lo + line.k)) for line in each
+    )
+    window = max(place.stop for _, place in places)
+    return Line(slice(0, o), places, i, window, o // w, s * w // l, 1, first)
+
+
+def _cuts_a_shared_window(phase: Phase) -> bool:
+    taps = phase.parts[0].weight[2:]
+    return any(w > 1 and q != slice(0, k) for w, q, k in zip(phase.widths, taps, (x.k for x in phase.lines)))
+
+
+# ---------------------------------------------------------------- tiles and parts
+
+G, N, C = 0, 1, 2  # the places of groups, samples and channels in a list of sizes; taps and outputs follow
+
+
+def _phase(
+    lines: tuple[Line, ...], samples: int, groups: int, channels: int, rows: int, itemsize: int, budget: int
+) -> Phase:
+    """The phase with its parts and tiles."""
+    rank = len(lines)
+    whole = [groups, samples, channels, *(x.k for x in lines), *(x.o for x in lines)]
+    size = _cut(whole, lines, rows * prod(len(x.places) for x in lines), itemsize, budget)
+    if size[C] < channels:
+        size[G] = 1  # so that the channels of a part are neighbours
+    cuts = [[slice(a, min(a + n, end)) for a in range(0, end, n)] for n, end in zip(size, whole)]
+    parts = []
+    for group, channel, *taps in product(cuts[G], cuts[C], *cuts[3 : 3 + rank]):
+        g = slice(group.start * rows, group.stop * rows)
+        c = slice(group.start * channels + channel.start, (group.stop - 1) * channels + channel.stop)
+        tiles = []
+        for sample, *outputs in product(cuts[N], *cuts[3 + rank :]):
+            padding = tuple(
+                (x.lo - x.s * p.start - x.d * q.start, x.s * (p.stop - 1) + x.d * (q.stop - 1) + 1 - x.lo - x.i)
+                for x, p, q in zip(lines, outputs, taps)
+            )
+            tiles.append(Tile((sample, c), padding, (sample, group, ..., *outputs)))
+        first = channel.start == 0 and all(q.start == 0 for q in taps)
+        parts.append(Part((g, channel, *taps), group.stop - group.start, first, tuple(tiles)))
+    return Phase(lines, tuple(parts))
+
+
+def taps_innermost(k: int, o: int, s: int, d: int) -> bool:
+    """Whether a row's taps are a longer and denser run through the input than its outputs are."""
+    return k * s > o * d
+
+
+def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, budget: int) -> list[int]:
+    """How much of each size one tile takes: halved, one after the other, until all limits are kept."""
+    rank = len(lines)
+    size = list(whole)
+    taps, outputs = range(3, 3 + rank), range(3 + rank, 3 + 2 * rank)
+    padded = any(
+        line.lo > 0 or line.s * (line.o - 1) + line.d * (line.k - 1) + 1 - line.lo > line.i for line in lines
+    )
+    pointwise = all(line.k == line.s == 1 for line in lines)
+    in_sum = prod(x.k for x in lines) > prod(x.o for x in lines)
+    long = [C, *taps] if in_sum else [N, *outputs]
+
+    def length() -> int:
+        return prod(size[axis] for axis in long)
+
+    def columns() -> int:
+        dense = size[long[0]] == 1 or not in_sum and length() >= LONG * size[N]
+        return 0 if pointwise and dense and not padded else itemsize * prod(size)
+
+    def scratch() -> int:
+        spans = [x.s * (size[p] - 1) + x.d * (size[q] - 1) + 1 for x, p, q in zip(lines, outputs, taps)]
+        folded = [size[p] * size[q] for p, q in zip(outputs, taps)][: max(rank - 2, 0)] + spans[-2:]
+        inside = size[G] * size[N] * size[C] * (padded * prod(spans) + (rank > 2) * prod(folded))
+        weights = size[G] * rows * size[C] * prod(size[q] for q in taps)
+        made = size[G] * size[N] * rows * prod(size[p] for p in outputs)
+        return columns() + itemsize * (inside + weights + made)
+
+    if not (in_sum and size[G] > 1):
+        size[long[0]] = min(size[long[0]], -(-LONG * size[long[0]] // length()))
+    for axis in [long[0], G, *long[1:]]:
+        while columns() > TILE and size[axis] > 1 and (axis == G or length() >= 2 * LONG):
+            size[axis] = -(-size[axis] // 2)
+    for axis in [G, *long, N, C, *outputs, *taps]:
+        while scratch() > budget and size[axis] > 1:
+            size[axis] = -(-size[axis] // 2)
+    return size
