@@ -44,7 +44,9 @@ def test_no_order_of_summation_passes_the_bound(low, high):
 def test_a_single_product_comes_close_to_the_bound():
     """A bound much wider than needed would reject little."""
     values = np.array([1 + 2**-10 * n for n in range(1, 60)], np.float16)
-    products = [(Fraction(float(a)), Fraction(float(b)), Fraction(float(a * b))) for a in values for b in values]
+    products = [
+        (Fraction(float(a)), Fraction(float(b)), Fraction(float(a * b))) for a in values for b in values
+    ]
     worst = max(abs(rounded - a * b) / (a * b) for a, b, rounded in products)
     assert Fraction(9, 10) * Fraction(growth(1, FLOAT16.u)) < worst <= Fraction(growth(1, FLOAT16.u))
 
@@ -65,6 +67,16 @@ def test_complex_products_stay_within_it():
             total = total + p * q
         error = abs(complex(Fraction(float(total.real)) - real, Fraction(float(total.imag)) - imaginary))
         assert error <= rounding_bound(np.sum(np.abs(x.astype(complex) * y)), 6, complex64)
+
+
+def test_a_complex_product_rounds_more_than_a_real_one():
+    """Each part rounds two products and a sum: more than u in all, which the bound of one real product is."""
+    complex64 = format_of(np.dtype(np.complex64))
+    random = np.random.default_rng(1)
+    x, y = (random.uniform(1, 2, (4000, 2)).astype(np.float32).view(np.complex64)[:, 0] for _ in range(2))
+    true = x.astype(np.clongdouble) * y  # 24 bits times 24 bits: exact to 64
+    relative = np.abs(x * y - true) / np.abs(true)
+    assert growth(1, complex64.u) < relative.max() <= rounding_bound(np.array(1.0), 1, complex64)
 
 
 def test_growth_is_the_classical_quotient_and_goes_on_where_that_ends():

@@ -47,4 +47,6 @@ def _check_not_an_input(destination: str, flags: Mapping[str, Any]) -> None:
     for name, path in flags.items():
         is_array = name in ARRAYS and os.path.exists(path) and os.path.exists(destination)
         if is_array and os.path.samefile(path, destination):
-            raise OSError(f"{destination}: it cannot be written: it is the file of --{name.replace('_', '-')}")
+            raise OSError(
+                f"{destination}: it cannot be written: it is the file of --{name.replace('_', '-')}"
+            )

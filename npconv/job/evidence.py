@@ -92,7 +92,9 @@ class Evidence:
         if not all(np.isfinite(a).all() and np.isfinite(b).all() for a, b in pairs):
             return Identity(tuple(values), False, np.longdouble("nan"), np.nan)
         allowed = [self._allowed(name, a) for name, (a, _) in zip(RESULTS, pairs)]
-        differences = [(abs(values[i] - values[j]), allowed[i] + allowed[j]) for i, j in combinations(range(3), 2)]
+        differences = [
+            (abs(values[i] - values[j]), allowed[i] + allowed[j]) for i, j in combinations(range(3), 2)
+        ]
         fraction = max(_fraction(difference, both) for difference, both in differences)
         return Identity(tuple(values), False, max(difference for difference, _ in differences), fraction)
 
@@ -115,7 +117,9 @@ class Evidence:
 
     def compare(self, expected: Mapping[str, np.ndarray]) -> list[Comparison]:
         """Each expected result against the layer's own; floats against the layer in a wider kind."""
-        rounded = [name for name in expected if not (_is_exact(expected[name]) and _is_exact(self.results[name]))]
+        rounded = [
+            name for name in expected if not (_is_exact(expected[name]) and _is_exact(self.results[name]))
+        ]
         wide = self.layer.map(widest).results(rounded)
         return [
             self._within_rounding(name, got, wide[name]) if name in rounded else self._exactly(name, got)
@@ -187,23 +191,28 @@ def _exact_inner(a: np.ndarray, b: np.ndarray) -> int:
 def _inner(a: np.ndarray, b: np.ndarray) -> np.longdouble:
     """Re<a, b>, which is <a, b> for real numbers: what a complex gradient is the gradient of."""
     with np.errstate(all="ignore"):
-        return np.sum((_longest(a).conj() * _longest(b)).real)
+        product: np.longdouble = np.sum((_longest(a).conj() * _longest(b)).real)
+    return product
 
 
 def _longest(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.clongdouble if array.dtype.kind == "c" else np.longdouble)
+    long = np.dtype(np.clongdouble if array.dtype.kind == "c" else np.longdouble)
+    return array.astype(long)
 
 
 def widest(array: np.ndarray) -> np.ndarray:
     """The same numbers in a kind so wide that its rounding hardly counts; integers as they are."""
     if _is_exact(array):
         return array
-    return _longest(array) if array.real.dtype.itemsize >= 8 else array.astype(np.result_type(array, np.float64))
+    if array.real.dtype.itemsize >= 8:
+        return _longest(array)
+    return array.astype(np.result_type(array, np.float64))
 
 
 def magnitude(array: np.ndarray) -> np.ndarray:
     """The absolute values, as float64."""
-    return np.abs(array.astype(float) if _is_exact(array) else array).astype(float)
+    absolute: np.ndarray = np.abs(array.astype(float) if _is_exact(array) else array)
+    return absolute.astype(float)
 
 
 def _fraction(difference: np.longdouble, allowed: float) -> float:

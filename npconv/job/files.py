@@ -38,8 +38,8 @@ def read_npz(path: str, names: Iterable[str]) -> tuple[dict[str, np.ndarray], li
 
 def _member(archive: np.lib.npyio.NpzFile, path: str, name: str) -> np.ndarray:
     with _understood(path, name):
-        member = archive[name]
-    if not isinstance(member, np.ndarray):
+        member: np.ndarray | bytes = archive[name]
+    if isinstance(member, bytes):
         raise ValueError(f"{path}: {name} is not an array; numpy.savez writes an .npz file")
     return member
 
@@ -51,7 +51,8 @@ def read_npy(path: str, name: str) -> np.ndarray:
             raise ValueError(f"{path}: it is not a .npy file, which numpy.save writes for one array ({name})")
         file.seek(0)
         with _understood(path, name):
-            return np.load(file, allow_pickle=False)
+            array: np.ndarray = np.load(file, allow_pickle=False)
+        return array
 
 
 def _opened(path: str) -> BinaryIO:
@@ -124,8 +125,7 @@ def write_npz(path: str, arrays: Mapping[str, np.ndarray], keep: str | None = No
 def _write_members(file: BinaryIO, arrays: Mapping[str, np.ndarray], keep: str | None) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
-            # A ZipInfo without a time: the time would make each file differ from the last.
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
         if keep is not None:
             with _understood(keep, "what is to be kept"), zipfile.ZipFile(keep) as old:

@@ -73,7 +73,9 @@ class Layer:
     def gradients(self) -> dict[str, np.ndarray]:
         function = conv_transpose_backward if self.transposed else conv_backward
         plain = self.map(as_numbers)
-        by_input, by_weight, by_bias = function(plain.grad_output, plain.input, plain.weight, **self.parameters)
+        by_input, by_weight, by_bias = function(
+            plain.grad_output, plain.input, plain.weight, **self.parameters
+        )
         named = {"grad_input": by_input, "grad_weight": by_weight, "grad_bias": by_bias}
         return {name: self._narrowed(array) for name, array in named.items()}
 
@@ -84,7 +86,8 @@ class Layer:
 
     def map(self, change: Callable[[np.ndarray], np.ndarray]) -> Layer:
         """The same layer with every array changed, bfloat16 ones made float32 first."""
-        return replace(self, **{name: change(as_numbers(array)) for name, array in self.arrays.items()})
+        changed: dict[str, Any] = {name: change(as_numbers(array)) for name, array in self.arrays.items()}
+        return replace(self, **changed)
 
     def terms(self) -> dict[str, int]:
         """How many products the longest sum of each result adds up, a bias counting as one.
@@ -114,12 +117,17 @@ class Layer:
         }
 
     def _narrowed(self, result: np.ndarray) -> np.ndarray:
-        all_bfloat16 = all(is_bfloat16(array) for array in self.arrays.values() if array.dtype.kind not in "biu")
+        all_bfloat16 = all(
+            is_bfloat16(array) for array in self.arrays.values() if array.dtype.kind not in "biu"
+        )
         return narrowed(result) if all_bfloat16 and result.dtype.kind == "f" else result
 
 
 def form(
-    input_shape: tuple[int, ...], weight_shape: tuple[int, ...], parameters: Mapping[str, Any], transposed: bool
+    input_shape: tuple[int, ...],
+    weight_shape: tuple[int, ...],
+    parameters: Mapping[str, Any],
+    transposed: bool,
 ) -> Form:
     """The form of the function that the parameters belong to."""
     make = conv_transpose_form if transposed else conv_form

@@ -66,7 +66,9 @@ def axes_table(layer: Layer) -> str:
     cells = [(label, [str(entry) for entry in entries]) for label, entries in rows]
     first = max(len(label) for label, _ in cells)
     width = max(len(entry) for _, entries in cells for entry in entries)
-    lines = ["  " + "  ".join([label.ljust(first), *(e.rjust(width) for e in entries)]) for label, entries in cells]
+    lines = [
+        "  " + "  ".join([label.ljust(first), *(e.rjust(width) for e in entries)]) for label, entries in cells
+    ]
     return "\n".join([*lines, f"  {_legend(layer)}"])
 
 
@@ -128,20 +130,23 @@ def identity_text(identity: Identity) -> str:
 
 
 def _verdict(identity: Identity) -> str:
+    difference, fraction = float(identity.difference), _short(identity.fraction)
     if math.isnan(identity.fraction):
         return "no evidence: not everything is finite"
     if not identity.holds:
-        return f"they DIFFER by {float(identity.difference):.3g}: npconv itself is wrong here, please report it"
+        return f"they DIFFER by {difference:.2g}: npconv itself is wrong here, please report it"
     if identity.exact:
         return "exactly equal"
-    return f"they differ by {float(identity.difference):.2g}, {_short(identity.fraction)} of what rounding may do"
+    return f"they differ by {difference:.2g}, {fraction} of what rounding may do"
 
 
 def comparison_text(comparison: Comparison) -> str:
     if not comparison.size:
         return f"{comparison.name} agrees: it is empty"
-    judge = _compared_integers if comparison.format is None else _compared_floats
-    lines = judge(comparison)
+    if comparison.format is None:
+        lines = _compared_integers(comparison)
+    else:
+        lines = _compared_floats(comparison, comparison.format)
     if comparison.unjudged:
         lines.append(f"{comparison.unjudged} of {comparison.size} values are not finite and are not judged")
     return "\n  ".join(lines)
@@ -153,7 +158,7 @@ def _compared_integers(c: Comparison) -> list[str]:
     return [f"{c.name} DISAGREES: {c.wrong} of {c.size} integers differ, the first", *_where(c)]
 
 
-def _compared_floats(c: Comparison) -> list[str]:
+def _compared_floats(c: Comparison, format: Format) -> list[str]:
     if c.wrong:
         lines = [f"{c.name} DISAGREES: {c.wrong} of {c.size} values are beyond the rounding bound"]
     else:
@@ -162,12 +167,9 @@ def _compared_floats(c: Comparison) -> list[str]:
         lines += _where(c)
     if c.wrong:
         lines.append(f"a difference of {_short(c.fraction)} times the bound, the worst there is")
-    n, u = f"{c.terms}{' (complex)' if c.format.complex else ''}", f"2^{math.log2(c.format.u):.0f}"
-    return [*lines, f"bound: {_relative(c)} of the sum of |terms|, n = {n}, u = {u}"]
-
-
-def _relative(c: Comparison) -> str:
-    return "n*u/(1 - n*u)" if c.terms * c.format.u < 1 else "n*u (>= 1: rejects little)"
+    growth = "n*u/(1 - n*u)" if c.terms * format.u < 1 else "n*u (>= 1: rejects little)"
+    n, u = f"{c.terms}{' (complex)' if format.complex else ''}", f"2^{math.log2(format.u):.0f}"
+    return [*lines, f"bound: {growth} of the sum of |terms|, n = {n}, u = {u}"]
 
 
 def _where(c: Comparison) -> list[str]:

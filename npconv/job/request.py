@@ -88,7 +88,9 @@ def _shapes(shapes: Mapping[str, tuple[int, ...]], results: bool = False) -> lis
 
 def _check_kind(name: str, array: np.ndarray) -> None:
     if array.dtype.kind not in "biufc" and not is_bfloat16(array):
-        raise TypeError(f"{name}: its dtype is {array.dtype}; it must hold integers, floats or complex numbers")
+        raise TypeError(
+            f"{name}: its dtype is {array.dtype}; it must hold integers, floats or complex numbers"
+        )
 
 
 def _keywords(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -35,7 +35,9 @@ def normal(seed, kind="f4", input_shape=(2, 3, 6, 5), weight_shape=(4, 3, 3, 2),
     keywords = {name: value for name, value in parameters.items() if name != "transposed"}
     output = function(np.zeros(input_shape, "i1"), np.zeros(weight_shape, "i1"), **keywords)
     channels = output.shape[1]
-    return evidence(draw(input_shape), draw(weight_shape), draw(output.shape), draw((channels,)), **parameters)
+    return evidence(
+        draw(input_shape), draw(weight_shape), draw(output.shape), draw((channels,)), **parameters
+    )
 
 
 # ---------------------------------------------------------------- one number, three ways
@@ -72,7 +74,9 @@ KINDS = ["f2", "f4", "f8", "g", "c8", "c16", "V2"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("parameters", [dict(), dict(stride=2, padding=1), dict(padding=1, padding_mode="replicate")])
+@pytest.mark.parametrize(
+    "parameters", [dict(), dict(stride=2, padding=1), dict(padding=1, padding_mode="replicate")]
+)
 def test_floats_keep_it_within_their_rounding(kind, parameters):
     for seed in range(10):
         identity = normal(seed, kind, **parameters).identity()
@@ -96,7 +100,9 @@ def test_a_real_input_under_a_complex_weight():
 
 
 def test_transposed_floats_keep_it():
-    proof = normal(3, input_shape=(2, 3, 4), weight_shape=(3, 2, 3), stride=2, output_padding=1, transposed=True)
+    proof = normal(
+        3, input_shape=(2, 3, 4), weight_shape=(3, 2, 3), stride=2, output_padding=1, transposed=True
+    )
     assert 0 < proof.identity().fraction <= 1
 
 
@@ -114,7 +120,10 @@ def test_an_empty_layer_has_empty_evidence():
 
 
 def by_torch(layer, dtype):
-    tensors = [torch.tensor(np.asarray(a), dtype=dtype) for a in (layer.input, layer.weight, layer.bias, layer.grad_output)]
+    tensors = [
+        torch.tensor(np.asarray(a), dtype=dtype)
+        for a in (layer.input, layer.weight, layer.bias, layer.grad_output)
+    ]
     x, w, b, g = (tensor.requires_grad_() for tensor in tensors)
     y = torch.nn.functional.conv2d(x, w, b, **layer.parameters)
     gradients = torch.autograd.grad(y, (x, w, b), g)
@@ -125,7 +134,9 @@ def by_torch(layer, dtype):
     "kind, dtype",
     [("f4", torch.float32), ("f8", torch.float64), ("c8", torch.complex64), ("c16", torch.complex128)],
 )
-@pytest.mark.parametrize("parameters", [dict(), dict(stride=2, padding=1), dict(dilation=(2, 1), padding=2)], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [dict(), dict(stride=2, padding=1), dict(dilation=(2, 1), padding=2)], ids=str
+)
 def test_results_of_torch_are_accepted(kind, dtype, parameters):
     for seed in range(5):
         proof = normal(seed, kind, **parameters)
@@ -225,7 +236,9 @@ def test_a_float16_result_below_the_normal_range_is_accepted():
 
 def test_a_bound_without_end_goes_on_as_n_times_u():
     proof = evidence(*(np.ones((1, n, 1), "f2") for n in (4096, 4096)), np.ones((1, 1, 1), "f2"))
-    (comparison,) = proof.compare({"output": np.array([[[2048]]], "f2")})  # where a running sum of ones sticks
+    (comparison,) = proof.compare(
+        {"output": np.array([[[2048]]], "f2")}
+    )  # where a running sum of ones sticks
     assert comparison.fraction == pytest.approx(2048 / (growth(4096, 2.0**-11) * 4096), rel=1e-5)
 
 

@@ -105,9 +105,9 @@ def test_what_cannot_be_opened_is_named(tmp_path, read):
 
 
 def test_a_header_that_claims_too_much_is_an_error_not_a_crash(tmp_path):
-    np.save(tmp_path / "x.npy", np.zeros(10**6 // 8))
-    data = (tmp_path / "x.npy").read_bytes()
-    (tmp_path / "x.npy").write_bytes(data.replace(b"(125000,), }         ", b"(125000000000000000,), }"[:21].ljust(21)))
+    with open(tmp_path / "x.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**17,)}
+        np.lib.format.write_array_header_1_0(file, header)
     with pytest.raises((MemoryError, ValueError), match="x.npy: input"):
         files.read_npy(str(tmp_path / "x.npy"), "input")
 
@@ -138,7 +138,9 @@ def test_the_same_arrays_give_the_same_bytes(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function", ["os.fsync", "os.replace", "os.chmod", "numpy.lib.format.write_array"])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()]
+)
 def test_a_failure_leaves_everything_as_it_was(old, monkeypatch, function, error):
     def fail(*args, **kwargs):
         raise error

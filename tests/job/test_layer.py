@@ -43,7 +43,10 @@ def layer_of(case, transposed):
 
 def by_torch(layer):
     """Output and gradients in float64, where integers of this size are exact."""
-    x, w, b = (torch.tensor(a, dtype=torch.float64, requires_grad=True) for a in (layer.input, layer.weight, layer.bias))
+    x, w, b = (
+        torch.tensor(a, dtype=torch.float64, requires_grad=True)
+        for a in (layer.input, layer.weight, layer.bias)
+    )
     parameters, rank = dict(layer.parameters), layer.weight.ndim - 2
     mode = parameters.pop("padding_mode", "zeros")
     padded = x
@@ -75,7 +78,9 @@ def meetings(layer):
     (i,), (k,), (o,) = layer.input.shape[2:], layer.weight.shape[2:], layer.grad_output.shape[2:]
     s, d, lo = (layer.parameters.get(name, n) for name, n in (("stride", 1), ("dilation", 1), ("padding", 0)))
     if layer.transposed:
-        return [(m, q, s * m + d * q - lo) for m, q in product(range(i), range(k)) if 0 <= s * m + d * q - lo < o]
+        return [
+            (m, q, s * m + d * q - lo) for m, q in product(range(i), range(k)) if 0 <= s * m + d * q - lo < o
+        ]
     cells = [*range(i)]
     mode = layer.parameters.get("padding_mode", "zeros")
     border = {"zeros": [None] * lo, "reflect": cells[1 : lo + 1][::-1], "replicate": [0] * lo}[mode]
@@ -114,13 +119,18 @@ def test_terms_are_the_most_that_meet_in_one_sum(parameters, transposed):
 
 
 def test_terms_know_groups_bias_and_a_missing_batch():
-    layer = Layer(integers(1, (6, 5)), integers(2, (4, 3, 3)), integers(3, (4,)), integers(4, (4, 3)), dict(groups=2))
+    layer = Layer(
+        integers(1, (6, 5)), integers(2, (4, 3, 3)), integers(3, (4,)), integers(4, (4, 3)), dict(groups=2)
+    )
     assert layer.terms() == {"output": 10, "grad_input": 6, "grad_weight": 3, "grad_bias": 3}
 
 
 def test_an_empty_batch_has_empty_sums():
     layer = Layer(np.ones((0, 2, 5)), np.ones((3, 2, 3)), None, np.ones((0, 3, 3)), {})
-    assert layer.terms()["grad_weight"] == 0 and layer.results()["grad_weight"].tolist() == np.zeros((3, 2, 3)).tolist()
+    assert (
+        layer.terms()["grad_weight"] == 0
+        and layer.results()["grad_weight"].tolist() == np.zeros((3, 2, 3)).tolist()
+    )
 
 
 def test_map_leaves_out_what_is_not_there():

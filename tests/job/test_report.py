@@ -26,7 +26,9 @@ def test_a_whole_report():
     """Worked by hand: windows (1, 2, 3) and (3, 4, 5); no window reads the 6."""
     x, w, g = np.array([[[1, 2, 3, 4, 5, 6]]]), np.array([[[1, 10, 100]]]), np.array([[[1, 1000]]])
     layer = Layer(x, w, np.array([7], np.int32), g, dict(stride=2))
-    assert report_of(layer, ["a remark"], output=np.array([[[328, 551]]])) == """\
+    assert (
+        report_of(layer, ["a remark"], output=np.array([[[328, 551]]]))
+        == """\
 convolution, 1 spatial axis, 1 group
 
   input        int64  (1, 1, 6)
@@ -63,6 +65,7 @@ output DISAGREES: 1 of 2 integers differ, the first
   npconv 550
 
 note: a remark"""
+    )
 
 
 # ---------------------------------------------------------------- the table says what ran
@@ -112,7 +115,9 @@ def test_the_paddings_under_a_padding_mode_are_those_that_ran(padded):
     assert any(line.split() == ["padding", "lo:hi", "2:2", "1:1"] for line in axes_table(layer).splitlines())
 
 
-@pytest.mark.parametrize("parameters", [dict(stride=3, padding=1, output_padding=2), dict(dilation=2), dict(groups=2)])
+@pytest.mark.parametrize(
+    "parameters", [dict(stride=3, padding=1, output_padding=2), dict(dilation=2), dict(groups=2)]
+)
 def test_the_paddings_of_a_transposed_convolution_are_those_that_ran(padded, parameters):
     layer = layer_of((1, 2, 4, 3), (2, 3, 3, 2), transposed=True, **parameters)
     padded.clear()
@@ -171,7 +176,9 @@ def test_a_broken_identity_is_not_passed_over():
     results = layer.results()
     results["grad_weight"][0, 0, 0] += 1
     evidence = Evidence(layer, results)
-    assert "they DIFFER by 1: npconv itself is wrong here" in report(layer, results, evidence.identity(), [], [])
+    assert "they DIFFER by 1: npconv itself is wrong here" in report(
+        layer, results, evidence.identity(), [], []
+    )
 
 
 def test_a_bound_that_rejects_little_says_so():
@@ -188,7 +195,11 @@ def test_it_fits_80_columns(kind, transposed):
     scale = {"i8": 1000, "f2": 1 / 3}.get(kind, 100 / 3)
     for input_shape, weight_shape, parameters in [
         ((2, 2, 6, 6, 6), (2, 2, 2, 2, 2), dict(stride=3, padding=1)),
-        ((1, 2, 300, 3), (2, 1, 100, 3), dict(groups=2, stride=(100, 3), padding=((90, 150), (1, 1)), dilation=(2, 1))),
+        (
+            (1, 2, 300, 3),
+            (2, 1, 100, 3),
+            dict(groups=2, stride=(100, 3), padding=((90, 150), (1, 1)), dilation=(2, 1)),
+        ),
     ]:
         layer = layer_of(input_shape, weight_shape, transposed, kind, scale, **parameters)
         expected = {name: array + array.dtype.type(1) for name, array in layer.results().items()}

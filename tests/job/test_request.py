@@ -84,10 +84,12 @@ def test_ones_stand_in_for_grad_output_and_it_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "x, w, ones", [("f2", "f2", "f2"), ("f2", "f4", "f4"), ("i1", "u1", "i8"), ("c8", "f4", "c8"), ("V2", "V2", "V2"),
-                   ("V2", "f2", "f4"), ("V2", "i1", "V2")]
-)  # fmt: skip
-def test_ones_have_the_kind_of_the_output(x, w, ones):
+    "kinds",
+    ["f2 f2 f2", "f2 f4 f4", "i1 u1 i8", "c8 f4 c8", "V2 V2 V2", "V2 f2 f4", "V2 i1 V2"],
+)
+def test_ones_have_the_kind_of_the_output(kinds):
+    x, w, ones = kinds.split()
+
     def one(kind, shape):
         return np.ones(shape, ml_dtypes.bfloat16).view("V2") if kind == "V2" else np.ones(shape, kind)
 
@@ -109,18 +111,18 @@ def test_bfloat16_is_named(tmp_path):
 # ---------------------------------------------------------------- refusals
 
 WRONG = {
-    "no weight": (dict(weight=None), ValueError, "weight: there is none; put it into the .npz file, or give --weight"),
+    "no weight": (dict(weight=None), ValueError, "weight: there is none; .*--weight"),
     "text": (dict(input=np.array(["a"])), TypeError, "input: its dtype is <U1; it must hold integers"),
     "dates": (dict(bias=np.ones(2, "M8[s]")), TypeError, "bias: its dtype is datetime64"),
     "raw bytes": (dict(output=np.ones(2, "V4")), TypeError, r"output: its dtype is \|V4"),
-    "channels": (dict(weight=np.ones((2, 3, 3, 3))), ValueError, "weight: its axis 1 has 3 channels, but input has 4"),
-    "bias": (dict(bias=np.ones(3)), ValueError, r"bias: its shape is \(3,\), but with the other arrays .* \(2,\)"),
-    "grad_output": (dict(grad_output=np.ones((1, 2, 4, 4))), ValueError, r"grad_output: its shape .*\(1, 2, 4, 5\)"),
+    "channels": (dict(weight=np.ones((2, 3, 3, 3))), ValueError, "weight: its axis 1 has 3 channels"),
+    "bias": (dict(bias=np.ones(3)), ValueError, r"bias: its shape is \(3,\), but .*\(2,\)"),
+    "grad_output": (dict(grad_output=np.ones((1, 2, 4, 4))), ValueError, r"grad_output: .*\(1, 2, 4, 5\)"),
     "output": (dict(output=np.ones((2, 4, 5))), ValueError, r"output: its shape .*\(1, 2, 4, 5\)"),
     "grad_input": (dict(grad_input=W), ValueError, r"grad_input: its shape .*\(1, 4, 6, 7\)"),
     "grad_weight": (dict(grad_weight=X), ValueError, r"grad_weight: its shape .*\(2, 4, 3, 3\)"),
     "grad_bias": (dict(grad_bias=np.ones(4)), ValueError, r"grad_bias: its shape .*\(2,\)"),
-    "stride is a float": (dict(stride=np.array(2.0)), TypeError, "stride: it is 2.0, a float; it must be an integer"),
+    "stride is a float": (dict(stride=np.array(2.0)), TypeError, "stride: it is 2.0, a float; it must be"),
     "stride is text": (dict(stride="two"), TypeError, "stride: it is 'two', a str"),
     "stride is a bool": (dict(stride=True), TypeError, "stride: it is True, a bool"),
     "stride is zero": (dict(stride=0), ValueError, "stride: it is 0, but it must be 1 or more"),
@@ -131,13 +133,15 @@ WRONG = {
     "groups": (dict(groups=3), ValueError, "groups: 3 must divide"),
     "two groups": (dict(groups=np.array([1, 1])), TypeError, "groups: it is "),
     "transposed": (dict(transposed=2), TypeError, "transposed: it is 2; it must be true or false"),
-    "transposed is a float": (dict(transposed=1.0), TypeError, "transposed: it is 1.0; it must be true or false"),
+    "transposed is a float": (dict(transposed=1.0), TypeError, "transposed: it is 1.0; it must be"),
     "transposed is text": (dict(transposed="yes"), TypeError, "transposed: it is 'yes'"),
-    "output_padding": (dict(output_padding=1), ValueError, "output_padding: it is 1, but only a transposed .* --transp"),
+    "output_padding": (dict(output_padding=1), ValueError, "output_padding: it is 1, but only a .*--transp"),
     "padding_mode": (dict(padding_mode="mirror"), ValueError, "padding_mode: 'mirror' is not one of"),
     "padding_mode is a number": (dict(padding_mode=3), ValueError, "padding_mode: 3 is not one of"),
     "transposed padding_mode": (
-        dict(transposed=True, weight=np.ones((4, 2, 3, 3)), padding_mode="reflect"), ValueError, "padding_mode: .*'reflect'"
+        dict(transposed=True, weight=np.ones((4, 2, 3, 3)), padding_mode="reflect"),
+        ValueError,
+        "padding_mode: it is 'reflect', but a transposed convolution has only 'zeros'",
     ),
 }  # fmt: skip
 
@@ -154,7 +158,9 @@ def test_an_output_of_the_transposed_convolution_is_recognised(tmp_path):
     x, w, y = np.ones((1, 2, 3)), np.ones((2, 2, 2)), np.ones((1, 2, 6))
     with pytest.raises(ValueError, match="the transposed convolution's would be so: give --transposed"):
         read(saved(tmp_path, input=x, weight=w, output=y, stride=2), {})
-    assert read(saved(tmp_path, input=x, weight=w, output=y, stride=2), dict(transposed=True)).layer.transposed
+    assert read(
+        saved(tmp_path, input=x, weight=w, output=y, stride=2), dict(transposed=True)
+    ).layer.transposed
 
 
 def test_flags_are_checked_as_the_file_is(tmp_path):
