@@ -25,16 +25,23 @@ def integer(value: object, name: str, at_least: int | None = None) -> int:
             raise TypeError
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name}: it is {value!r}, a {type(value).__name__}; it must be an integer") from None
+        raise TypeError(f"{name}: it is {_shown(value)}; it must be an integer") from None
     if at_least is not None and number < at_least:
         raise ValueError(f"{name}: it is {number}, but it must be {at_least} or more")
     return number
 
 
+def _shown(value: object) -> str:
+    """A wrong value as a message can bear it: an array by its shape alone."""
+    if getattr(value, "ndim", 0):
+        return f"an array of shape {value.shape}"  # type: ignore[attr-defined]
+    return f"{value!r}, a {type(value).__name__}"
+
+
 def shape(sizes: IntOrInts, name: str) -> Shape:
     """A shape as Python ints, none of them negative."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise TypeError(f"{name}: it is {sizes!r}, a {type(sizes).__name__}; it must be a sequence of integers")
+        raise TypeError(f"{name}: it is {_shown(sizes)}; it must be a sequence of integers")
     return tuple(integer(size, f"{name} axis {number}", at_least=0) for number, size in enumerate(sizes))
 
 

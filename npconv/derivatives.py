@@ -79,13 +79,18 @@ def jvp(
     return form.evaluate(rule, *given), form.evaluate(rule.tangent(), *given, *moving)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pullback:
     """From the gradients of a function's results to the gradients of its arrays."""
 
     rule: Rule
     form: Form
     arrays: tuple[np.ndarray | None, ...]
+
+    def __repr__(self) -> str:
+        shapes = [f"{name} {self.form.shapes.get(self.rule.role(name))}" for name in self.rule.arrays]
+        gives = ", ".join(s.name for s in self.rule.sums)
+        return f"<pullback: takes {', '.join(shapes[: self.cotangents])}; gives gradients by {gives}>"
 
     @property
     def cotangents(self) -> int:

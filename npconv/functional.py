@@ -9,7 +9,7 @@ geometry and a form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from inspect import signature
 from typing import TypeVar
 
@@ -97,7 +97,8 @@ def conv_input(
     """
     w = np.asarray(weight)
     size = shape(input_size, "input_size")
-    form = conv_form(size, w.shape, stride, padding, dilation, groups, padding_mode, rank)
+    names = ("input_size", "weight")
+    form = conv_form(size, w.shape, stride, padding, dilation, groups, padding_mode, rank, names)
     return form.evaluate(rules.INPUT, w, grad_output)
 
 
@@ -129,7 +130,8 @@ def conv_weight(
     """
     x = np.asarray(input)
     size = shape(weight_size, "weight_size")
-    form = conv_form(x.shape, size, stride, padding, dilation, groups, padding_mode, rank)
+    names = ("input", "weight_size")
+    form = conv_form(x.shape, size, stride, padding, dilation, groups, padding_mode, rank, names)
     return form.evaluate(rules.WEIGHT, x, grad_output)
 
 
@@ -225,10 +227,36 @@ def conv_form(
     groups: int = 1,
     padding_mode: str = "zeros",
     rank: int | None = None,
+    names: tuple[str, str] = ("input", "weight"),
 ) -> Form:
-    """The trilinear form of a convolution with these arguments."""
-    geometry = convolution(input_shape, weight_shape, stride, padding, dilation, groups, rank=rank)
+    """The trilinear form of a convolution with these arguments; `names` are those that errors use."""
+    shapes, others = (tuple(input_shape), tuple(weight_shape)), (stride, padding, dilation, groups, padding_mode, rank)
+    # Equal is not the same: 2.0 == 2 and True == 1, but only 2 and 1 are strides.
+    return (_kept_form if _exact(others) else _conv_form)(*shapes, *others, names)
+
+
+def _conv_form(
+    input_shape: Shape,
+    weight_shape: Shape,
+    stride: IntOrInts,
+    padding: Padding,
+    dilation: IntOrInts,
+    groups: int,
+    padding_mode: str,
+    rank: int | None,
+    names: tuple[str, str],
+) -> Form:
+    geometry = convolution(input_shape, weight_shape, stride, padding, dilation, groups, rank=rank, names=names)
     return form_of(geometry, MAPS, padding_mode)
+
+
+_kept_form = lru_cache(maxsize=1024)(_conv_form)
+
+
+def _exact(argument: object) -> bool:
+    """Whether it consists of ints, strings and tuples of such, so that equal arguments are the same."""
+    kind = type(argument)
+    return kind is int or kind is str or argument is None or kind is tuple and all(map(_exact, argument))
 
 
 def form_of(geometry: Geometry, maps: Mapping[str, Map], padding_mode: str = "zeros") -> Form:
@@ -280,7 +308,8 @@ def fixed_rank(function: F, rank: int) -> F:
         return function(*args, rank=rank, **kwargs)
 
     numbered.__name__ = numbered.__qualname__ = name
-    numbered.__doc__ = f"`{function.__name__}` with {rank} spatial {'axis' if rank == 1 else 'axes'}; see there."
+    axes = "axis" if rank == 1 else "axes"
+    numbered.__doc__ = f"`{function.__name__}` with {rank} spatial {axes}, which is:\n\n    {function.__doc__}"
     numbered.rank = rank  # type: ignore[attr-defined]
     shown = [p for p in signature(function).parameters.values() if p.name != "rank"]
     numbered.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]

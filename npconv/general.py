@@ -37,8 +37,8 @@ def conv_general_dilated(
     Shapes, for the default layout: lhs (N, C, *spatial), rhs (O, C/feature_group_count, *taps)
     -> (N/batch_group_count, O, *sizes).  Sizes may be 0.
 
-    padding: "VALID", "SAME", "SAME_LOWER" (none of the last two with an lhs_dilation), or one
-    (lo, hi) pair an axis; it comes after lhs_dilation, and negative values crop.
+    padding: "VALID", "SAME", "SAME_LOWER" (none of them with an lhs_dilation), or one (lo, hi) pair
+    an axis; it comes after lhs_dilation, and negative values crop.
     dimension_numbers: None, three strings such as ("NHWC", "HWIO", "NHWC"), or three sequences of
     axes, each naming batch (rhs: output features), features (rhs: input features), spatial axes.
     Strides, paddings and dilations follow the order of the spatial letters in the rhs string.

@@ -160,8 +160,11 @@ def convolution(
     groups: int = 1,
     *,
     rank: int | None = None,
+    names: tuple[str, str] = ("input", "weight"),
 ) -> Geometry:
     """The geometry of a convolution, or a ValueError (TypeError) that says which rule is broken.
+
+    `names`: what the caller calls the two shapes.
 
     >>> convolution((1, 1, 2, 2), (1, 1, 3, 3))
     Traceback (most recent call last):
@@ -169,14 +172,16 @@ def convolution(
 covers 3 (dilation 1 * (3 taps - 1) + 1), which would give 0 outputs; pad more or use fewer taps; \
 called with input (1, 1, 2, 2), weight (1, 1, 3, 3), stride 1, padding 0, dilation 1, groups 1
     """
-    call = dict(
-        input=input_shape, weight=weight_shape, stride=stride, padding=padding, dilation=dilation, groups=groups
-    )
+    input_name, weight_name = names
+    call = {
+        input_name: input_shape, weight_name: weight_shape,
+        "stride": stride, "padding": padding, "dilation": dilation, "groups": groups,
+    }  # fmt: skip
     with _telling_the_call(call):
-        weight_shape, input_shape = _shapes(input_shape, weight_shape, rank)
+        weight_shape, input_shape = _shapes(input_shape, weight_shape, rank, names)
         rank = len(weight_shape) - 2
         groups = integer(groups, "groups", at_least=1)
-        batched, N, C = _batch_and_channels(input_shape, rank)
+        batched, N, C = _batch_and_channels(input_shape, rank, input_name)
         O, channels_per_group, *taps = weight_shape
         if C % groups or O % groups:
             raise ValueError(
@@ -184,7 +189,7 @@ called with input (1, 1, 2, 2), weight (1, 1, 3, 3), stride 1, padding 0, dilati
             )
         if channels_per_group * groups != C:
             raise ValueError(
-                f"weight: its axis 1 has {channels_per_group} channels, but input has {C} channels in "
+                f"{weight_name}: its axis 1 has {channels_per_group} channels, but input has {C} channels in "
                 f"{groups} group(s), so it must have {C // groups}"
             )
         sizes = input_shape[-rank:]
@@ -328,28 +333,32 @@ def same_total(i: int, k: int, s: int, d: int) -> int:
 
 
 def _shapes(
-    input_shape: Sequence[int], weight_shape: Sequence[int], rank: int | None
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    rank: int | None,
+    names: tuple[str, str] = ("input", "weight"),
 ) -> tuple[Shape, Shape]:
-    weight_shape, input_shape = shape(weight_shape, "weight"), shape(input_shape, "input")
+    input_name, name = names
+    weight_shape, input_shape = shape(weight_shape, name), shape(input_shape, input_name)
     if rank is not None and len(weight_shape) != rank + 2:
         raise ValueError(
-            f"weight: it has {len(weight_shape)} axes, but with {rank} spatial axes it must have {rank + 2}"
+            f"{name}: it has {len(weight_shape)} axes, but with {rank} spatial axes it must have {rank + 2}"
         )
     if len(weight_shape) < 3:
         raise ValueError(
-            f"weight: it has {len(weight_shape)} axes, but it needs two for channels and one an axis "
+            f"{name}: it has {len(weight_shape)} axes, but it needs two for channels and one an axis "
             f"of the window, so 3 or more"
         )
     for number, taps in enumerate(weight_shape[2:]):
         if taps < 1:
-            raise ValueError(f"weight: on spatial axis {number} it has {taps} taps; it must have 1 or more")
+            raise ValueError(f"{name}: on spatial axis {number} it has {taps} taps; it must have 1 or more")
     return weight_shape, input_shape
 
 
-def _batch_and_channels(input_shape: Shape, rank: int) -> tuple[bool, int, int]:
+def _batch_and_channels(input_shape: Shape, rank: int, name: str = "input") -> tuple[bool, int, int]:
     if len(input_shape) not in (rank + 1, rank + 2):
         raise ValueError(
-            f"input: it has {len(input_shape)} axes, but for a weight with {rank} spatial axes it must "
+            f"{name}: it has {len(input_shape)} axes, but for a weight with {rank} spatial axes it must "
             f"have {rank + 2} (batch, channels, spatial) or {rank + 1} (without the batch)"
         )
     batched = len(input_shape) == rank + 2

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,11 @@ class Term:
 
     gives: str
     takes: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The arrays that it takes."""
+        return tuple(name for _, name in self.takes)
 
     def replaced(self, old: str, new: str) -> Term:
         """The same term with another array in old's role."""
@@ -74,8 +80,11 @@ class Rule:
 
     def role(self, array: str) -> str | None:
         """The role that an array plays, the same in every term; None where it plays in no term."""
-        roles = (role for s in self.sums for term in s.terms for role, name in term.takes if name == array)
-        return next(roles, None)
+        return self._roles.get(array)
+
+    @cached_property
+    def _roles(self) -> dict[str, str]:
+        return {name: role for s in self.sums for term in s.terms for role, name in term.takes}
 
     def transposed(self, by: tuple[str, ...]) -> Rule:
         """The rule of the pullback: cotangents first, then all arrays; one result for each name in `by`."""
@@ -156,8 +165,8 @@ class Form:
         owner = named.get(s.belongs_to) if s.belongs_to else None
         if s.belongs_to and owner is None:
             return None
-        terms = [term for term in s.terms if all(name in named for _, name in term.takes)]
-        used = [name for term in terms for _, name in term.takes]
+        terms = [term for term in s.terms if named.keys() >= set(term.names)]
+        used = [name for term in terms for name in term.names]
         used = used or ([s.name] if owner is not None else list(named))
         result = dtypes.result_type((name, named[name]) for name in used)
         shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape

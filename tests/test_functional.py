@@ -481,7 +481,8 @@ def test_numbered_names_check_the_rank(named, rank):
         if named == rank:
             function(*arrays)
             continue
-        text = f"weight: it has {rank + 2} axes, but with {named} spatial axes it must have {named + 2}"
+        name = "weight_size" if suffix == "_weight" else "weight"
+        text = f"{name}: it has {rank + 2} axes, but with {named} spatial axes it must have {named + 2}"
         with pytest.raises(ValueError, match=saying(text)):
             function(*arrays)
 
