@@ -87,7 +87,7 @@ def test_kinds_follow_numpys_promotion_and_integers_give_int64(of_input, of_weig
     back = conv_backward(y, x, w, **PLAIN)
     real = np.zeros(0, expected).real.dtype if np.dtype(expected).kind == "c" else np.dtype(expected)
     kinds = [np.dtype(expected) if np.dtype(k).kind == "c" else real for k in (of_input, of_weight, expected)]
-    assert [a.dtype for a in back] == kinds
+    assert [a.dtype for a in back] == kinds and all(a.dtype.isnative for a in back)
 
 
 def test_a_float_input_with_an_integer_weight_and_bias_is_float() -> None:
@@ -329,6 +329,11 @@ def test_the_other_end_of_int64_is_watched_as_well() -> None:
         conv_bias(np.array([[[-(2**63), -1]]]))
     with pytest.raises(OverflowError, match=f"a sum is {-(2**63) - 1}"):
         conv(np.array([[[-(2**63)]]]), ones(1, 1, 1), -ones(1))
+
+
+def test_a_bias_gradient_of_large_integers_is_exact() -> None:
+    assert conv_bias(np.full((3, 1, 1), 2**53 - 1)).tolist() == [3 * (2**53 - 1)]
+    assert conv_bias(np.array([[[2**62, 2**62, -1]]])).tolist() == [2**63 - 1]
 
 
 def test_narrow_integers_do_not_wrap() -> None:
