@@ -151,40 +151,45 @@ def slide(
     written there straight, and is what is returned then.
     """
     sums = sums or sums_type(x, weight)
-    N = len(x)
-    O, C, KH, KW = weight.shape
+    N, (O, C, KH, KW) = len(x), weight.shape
     windows = im2col(x, (KH, KW), stride, dilation)
     OH, OW = windows.shape[4:]
-    side_by_side = OH * OW < LONG and windows.size > SMALL
-    B, n = (1, N) if side_by_side else (N, 1)
-    # (N, C, KH, KW, OH, OW) -> (B, G, C/G, KH, KW, n, OH, OW), the samples being (B, n)
-    windows = windows.reshape(B, n, groups, C, KH, KW, OH, OW).transpose(0, 2, 3, 4, 5, 1, 6, 7)
-    turned = taps_innermost(KW, OW, stride[1], dilation[1])
-    columns = _columns(windows, sums, turned).reshape(B, groups, C * KH * KW, n * OH * OW)
+    small = windows.size <= SMALL
+    # Samples with few columns stand side by side in one product.
+    B, n = (N, 1) if small or OH * OW >= LONG else (1, N)
+    if not small:
+        # (N, C, KH, KW, OH, OW) -> (B, G, C/G, KH, KW, n, OH, OW)
+        windows = windows.reshape(B, n, groups, C, KH, KW, OH, OW).transpose(0, 2, 3, 4, 5, 1, 6, 7)
+        windows = _columns(windows, sums, taps_innermost(KW, OW, stride[1], dilation[1]))
+    columns = windows.reshape(B, groups, C * KH * KW, n * OH * OW).astype(sums, copy=False)
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
     rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
-    out = None
-    if into is not None and into.dtype == sums:
-        # (N, G, O/G, *w, OH, OW) -> (B, G, O/G, *w, n, OH, OW)
-        out = np.moveaxis(into.reshape(B, n, *into.shape[1:]), 1, -3)
-        out = out.reshape(B, groups, O // groups, n * OH * OW) if _join(out, 2, -3) and _join(out, -3, None) else None
+    out = None if into is None or into.dtype != sums else _straight(into, B, n)
     made = np.matmul(rows, columns, out=out)
     if out is not None:
         return into
-    # (B, G, O/G, n*OH*OW) -> (N, O, OH, OW)
-    made = made.reshape(B, O, n, OH, OW).swapaxes(1, 2).reshape(N, O, OH, OW)
+    if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
+        made = made.reshape(O, n, OH, OW).swapaxes(0, 1)
+    made = made.reshape(N, O, OH, OW)
     return dtypes.to_int64(made) if result_type(x, weight) == dtypes.INT64 else made
+
+
+def _straight(into: np.ndarray, B: int, n: int) -> np.ndarray | None:
+    """(N, G, O/G, *w, OH, OW) -> (B, G, O/G*w, n*OH*OW), if that needs no copy."""
+    y = np.moveaxis(into.reshape(B, n, *into.shape[1:]), 1, -3)
+    if not (_join(y, 2, -3) and _join(y, -3, None)):
+        return None
+    return y.reshape(B, y.shape[1], -1, prod(y.shape[-3:]))
 
 
 def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
     """The windows (B, G, C/G, KH, KW, n, OH, OW) with the taps, and the outputs, in one run each: one copy.
 
-    turned: the runs of taps stand innermost.  No copy is made where they are runs already.
+    turned: the runs of taps stand innermost.  Nothing is copied where they are runs already.
     """
-    taps, outputs = windows.shape[2:5], windows.shape[5:]
-    if windows.dtype == dtype and 1 in (prod(taps[1:]), prod(outputs[1:])):
-        if _join(windows, 2, 5) and _join(windows, 5, 8) and windows.itemsize in (windows.strides[4], windows.strides[7]):
-            return windows
+    runs = _join(windows, 2, 5) and _join(windows, 5, 8)
+    if runs and windows.dtype == dtype and windows.itemsize in (windows.strides[4], windows.strides[7]):
+        return windows
     order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
     columns = _scratch(tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
     columns[...] = windows

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,12 +37,15 @@ def result_type(named: Iterable[tuple[str, np.ndarray]]) -> np.dtype:
     >>> result_type([("input", x), ("weight", w)]), result_type([("weight", w)])
     (dtype('float16'), dtype('int64'))
     """
-    dtypes = []
-    for name, array in named:
-        dtype = array.dtype
+    return _result_type(tuple((name, array.dtype) for name, array in named))
+
+
+@lru_cache(maxsize=256)
+def _result_type(named: tuple[tuple[str, np.dtype], ...]) -> np.dtype:
+    for name, dtype in named:
         if dtype.kind not in "biufc" and not np.can_cast(dtype, INT64) and not np.can_cast(dtype, FLOAT32):
             raise TypeError(f"{name}: its dtype is {dtype}; it must hold integers, floats or complex numbers")
-        dtypes.append(dtype)
+    dtypes = [dtype for _, dtype in named]
     if all(map(is_integer, dtypes)):
         return INT64
     try:

@@ -35,15 +35,23 @@ def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
     >>> pad(np.array([[[1]]]), [(-2, 3)])
     array([[[0, 0]]])
     """
-    if not any(lo or hi for lo, hi in padding):
-        return x
-    leading, sizes = x.shape[: -len(padding)], x.shape[-len(padding) :]
-    padded = np.zeros(leading + tuple(max(i + lo + hi, 0) for i, (lo, hi) in zip(sizes, padding)), x.dtype)
-    inside = [(max(0, -lo), min(i, i + hi)) for i, (lo, hi) in zip(sizes, padding)]
-    if all(start < stop for start, stop in inside):
-        source: tuple[Any, ...] = (..., *(slice(start, stop) for start, stop in inside))
-        target: tuple[Any, ...] = (..., *(slice(start + lo, stop + lo) for (start, stop), (lo, _) in zip(inside, padding)))
-        padded[target] = x[source]
+    shape = list(x.shape)
+    source: list[Any] = [slice(None)] * x.ndim
+    target: list[Any] = source.copy()
+    cropped = True  # and nothing else
+    for axis, (lo, hi) in enumerate(padding, x.ndim - len(padding)):
+        if lo or hi:
+            i = shape[axis]
+            start, stop = max(0, -lo), max(0, min(i, i + hi))
+            shape[axis] = max(i + lo + hi, 0)
+            source[axis], target[axis] = slice(start, stop), slice(start + lo, stop + lo)
+            if lo > 0 or hi > 0 or start > stop:
+                cropped = False
+    if cropped:
+        return x if shape == list(x.shape) else x[tuple(source)]
+    padded = np.zeros(shape, x.dtype)
+    if all(part.start is None or part.start < part.stop for part in source):
+        padded[tuple(target)] = x[tuple(source)]
     return padded
 
 

@@ -141,10 +141,12 @@ class Form:
 
     def evaluate(self, rule: Rule, *arrays: Any) -> Any:
         """The rule's result for these arrays; None stands for an array that is not there."""
+        named = {}
         for name, array in zip(rule.arrays, arrays):
-            if array is None and name not in rule.optional:
+            if array is not None:
+                named[name] = np.asarray(array)
+            elif name not in rule.optional:
                 raise TypeError(f"{name}: it is None; it must be an array")
-        named = {name: np.asarray(a) for name, a in zip(rule.arrays, arrays) if a is not None}
         self._check(rule, named)
         results = tuple(self._sum(s, named) for s in rule.sums)
         if rule.result is not None:
