@@ -33,7 +33,7 @@ def module_name(name: str) -> str:
 
 MODULES = {module_name(name): name for name in SOURCES}
 # Those who use the core: the referee, the teacher, the command line and what it runs.
-USERS = {"testing", "explain", "job", "cli", "__main__"}
+USERS = {"testing", "explain", "exercise", "job", "cli", "__main__"}
 
 
 def part(module: str) -> str:

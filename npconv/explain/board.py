@@ -32,7 +32,9 @@ def board(figure: Figure, marks: Mapping[int, np.ndarray] | None = None) -> list
     rows = [_row(made, under, "= A", marks), _row(made, window, "= B", marks)]
     captions = [caption(made.stages[number]) for number in made.after]
     captions[-1] += f" = {figure.result}"
-    last = beside([_draw(made, *pair, marks) for pair in zip(made.after, captions)], ["->"] * (len(captions) - 1))
+    last = beside(
+        [_draw(made, *pair, marks) for pair in zip(made.after, captions)], ["->"] * (len(captions) - 1)
+    )
     if len(under) == len(window) == 1:
         return beside([*rows, last])
     return [*rows[0], "", *rows[1], "", *last]
@@ -59,4 +61,6 @@ def _row(made: Trace, chain: list[int], letter: str, marks: Mapping[int, np.ndar
 def _draw(made: Trace, number: int, title: str, marks: Mapping[int, np.ndarray]) -> list[str]:
     stage = made.stages[number]
     marked = marks.get(number)
-    return draw(title, stage.array, stage.put_in, None if marked is None else marked.reshape(stage.array.shape))
+    return draw(
+        title, stage.array, stage.put_in, None if marked is None else marked.reshape(stage.array.shape)
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from npconv import conv, conv_double_backward, conv_input, conv_weight
 from npconv.bound import format_of, rounding_bound
-from npconv.explain.proof import Proof, differences, inner, prove
+from npconv.explain.proof import Proof, differences, inner_product, prove
 from npconv.explain.scene import Scene
 from npconv.transforms import flip
 
@@ -54,10 +54,10 @@ def triangle_is_closed(scene: Scene) -> list[Proof]:
 
     return [
         *prove(scene),
-        differences("<X(w, g), u> by w is W(u, g)", lambda a: inner(X(a, g), u), w, W(u, g)),
-        differences("<X(w, g), u> by g is F(u, w)", lambda a: inner(X(w, a), u), g, F(u, w)),
-        differences("<W(x, g), v> by x is X(v, g)", lambda a: inner(W(a, g), v), x, X(v, g)),
-        differences("<W(x, g), v> by g is F(x, v)", lambda a: inner(W(x, a), v), g, F(x, v)),
+        differences("<X(w, g), u> by w is W(u, g)", lambda a: inner_product(X(a, g), u), w, W(u, g)),
+        differences("<X(w, g), u> by g is F(u, w)", lambda a: inner_product(X(w, a), u), g, F(u, w)),
+        differences("<W(x, g), v> by x is X(v, g)", lambda a: inner_product(W(a, g), v), x, X(v, g)),
+        differences("<W(x, g), v> by g is F(x, v)", lambda a: inner_product(W(x, a), v), g, F(x, v)),
     ]
 
 
@@ -71,14 +71,15 @@ def second_order_is_the_difference(scene: Scene) -> list[Proof]:
     def both(grad_output: np.ndarray, input: np.ndarray, weight: np.ndarray) -> int:
         grad_input = conv_input(input.shape, weight, grad_output, **p)
         grad_weight = conv_weight(input, weight.shape, grad_output, **p)
-        return inner(grad_input, u) + inner(grad_weight, v)
+        return inner_product(grad_input, u) + inner_product(grad_weight, v)
 
     def value_with(name: str) -> Callable[[np.ndarray], int]:
         return lambda array: both(**{**arrays, name: array})
 
     said = "<grad_input, u> + <grad_weight, v>"
     return [
-        differences(f"{said} by {name}", value_with(name), array, found[name]) for name, array in arrays.items()
+        differences(f"{said} by {name}", value_with(name), array, found[name])
+        for name, array in arrays.items()
     ]
 
 
@@ -94,7 +95,11 @@ def rounding_keeps_to_its_bound(scene: Scene) -> list[Proof]:
     magnitude = conv(*(np.abs(array).astype(np.float64) for array in tenths), **p)
     bound = rounding_bound(magnitude, w[0].size, format_of(np.dtype(np.float32)))
     return [
-        Proof("integers in float32 are exact", bool((floats == exact).all()), f"all {exact.size} outputs equal"),
+        Proof(
+            "integers in float32 are exact", bool((floats == exact).all()), f"all {exact.size} outputs equal"
+        ),
         Proof("tenths in float32 round", bool(off.any()), f"the worst is off by {off.max():.1e}"),
-        Proof("but never beyond the bound", bool((off <= bound).all()), f"the bound there is {bound.max():.1e}"),
+        Proof(
+            "but never beyond the bound", bool((off <= bound).all()), f"the bound there is {bound.max():.1e}"
+        ),
     ]

@@ -96,8 +96,8 @@ COURSE = (
         "dilated",
         "stride and dilation trade places in the weight's gradient",
         "i6x6_k2_s2_d3",
-        "Output p and tap q meet at input s*p + d*q - lo. In the forward, p steps by the stride s = 2 and the "
-        "taps lie d = 3 apart. In the weight's gradient it is the taps that are asked for, so they "
+        "Output p and tap q meet at input s*p + d*q - lo. In the forward, p steps by the stride s = 2 and "
+        "the taps lie d = 3 apart. In the weight's gradient it is the taps that are asked for, so they "
         "step, by 3, and the elements of grad_output lie 2 apart: stride 3, dilation 2. The input's "
         "gradient keeps the taps d = 3 apart.",
         (pages.forward, pages.weight_gradient, pages.input_gradient),

@@ -19,7 +19,8 @@ def dialects(problem: Problem) -> dict[str, str]:
 
     >>> lines = dialects(Problem.parse("C3O8_i9x9_k3_s2_p0:1_bias"))
     >>> print(lines["PyTorch"])
-    not expressible: padding must be the same at both ends; first input = F.pad(input, (0, 1, 0, 1)), then padding 0
+    not expressible: padding must be the same at both ends; first input = F.pad(input, (0, 1, 0, 1)), \
+then padding 0
     >>> print(lines["JAX"])
     jax.lax.conv_general_dilated(input, weight, (2, 2), [(0, 1), (0, 1)], rhs_dilation=(1, 1), \
 feature_group_count=1) + bias.reshape(1, -1, 1, 1)
@@ -38,15 +39,16 @@ def _pytorch(problem: Problem) -> str:
         return f"{NOT}: it has convolutions of 1 to 3 spatial axes, not {problem.rank}"
     if not _symmetric(geometry):
         if problem.transposed:
-            return f"{NOT}: padding must be the same at both ends and not negative; crop or pad the output yourself"
+            rule = "be the same at both ends and not negative"
+            return f"{NOT}: padding must {rule}; crop or pad the output yourself"
         ends = tuple(end for lo, hi in reversed(geometry.padding) for end in (lo, hi))
         rule = "be the same at both ends" if min(ends) >= 0 else "not be negative"
         return f"{NOT}: padding must {rule}; first input = F.pad(input, {ends}), then padding 0"
     name = f"conv_transpose{problem.rank}d" if problem.transposed else f"conv{problem.rank}d"
     extra = f", output_padding={geometry.remainder}" if problem.transposed else ""
     return (
-        f"F.{name}(input, weight, {_bias(problem)}, stride={geometry.stride}, padding={_los(geometry)}{extra}, "
-        f"dilation={geometry.dilation}, groups={geometry.G})"
+        f"F.{name}(input, weight, {_bias(problem)}, stride={geometry.stride}, "
+        f"padding={_los(geometry)}{extra}, dilation={geometry.dilation}, groups={geometry.G})"
     )
 
 
@@ -55,8 +57,8 @@ def _torch_module(problem: Problem) -> str:
     if p.rank > 3:
         return _pytorch(p)
     return (
-        f"torch.nn.Conv{p.rank}d({p.C}, {p.O}, {p.k}, {geometry.stride}, {_los(geometry)}, {geometry.dilation}, "
-        f"{p.G}, bias={p.bias}, padding_mode={p.padding_mode!r})(input)"
+        f"torch.nn.Conv{p.rank}d({p.C}, {p.O}, {p.k}, {geometry.stride}, {_los(geometry)}, "
+        f"{geometry.dilation}, {p.G}, bias={p.bias}, padding_mode={p.padding_mode!r})(input)"
     )
 
 
@@ -75,8 +77,9 @@ def _jax(problem: Problem) -> str:
     flipped = f"weight[:, :, {', '.join(['::-1'] * rank)}]"
     weight = f"{flipped}.reshape({channels}, {taps}).swapaxes(1, 2).reshape({p.O}, {p.C // p.G}, {taps})"
     return (
-        f"jax.lax.conv_general_dilated(input, {weight}, {(1,) * rank}, {list(geometry.input_gradient_padding)}, "
-        f"lhs_dilation={geometry.stride}, rhs_dilation={geometry.dilation}, feature_group_count={geometry.G}){bias}"
+        f"jax.lax.conv_general_dilated(input, {weight}, {(1,) * rank}, "
+        f"{list(geometry.input_gradient_padding)}, lhs_dilation={geometry.stride}, "
+        f"rhs_dilation={geometry.dilation}, feature_group_count={geometry.G}){bias}"
     )
 
 
@@ -90,7 +93,8 @@ def _keras(problem: Problem) -> str:
     if p.transposed and geometry.G > 1:
         return f"{NOT}: its transposed layers have no groups"
     if named is None and p.transposed:
-        return f"{NOT}: padding {geometry.padding} with output size {_sizes(geometry)} is neither 'valid' nor 'same'"
+        sizes = f"padding {geometry.padding} with output size {_sizes(geometry)}"
+        return f"{NOT}: {sizes} is neither 'valid' nor 'same'"
     first = ""
     if named is None:
         if min(end for pair in geometry.padding for end in pair) < 0:
@@ -112,13 +116,15 @@ def _onnx(problem: Problem) -> str:
     geometry = problem.geometry
     ends = [lo for lo, _ in geometry.padding] + [hi for _, hi in geometry.padding]
     if min(ends) < 0:
-        return f"{NOT}: pads must not be negative, and {ends} are; first a Pad node with these pads, then pads 0"
+        return (
+            f"{NOT}: pads must not be negative, and {ends} are; first a Pad node with these pads, then pads 0"
+        )
     extra = f", output_padding={list(geometry.remainder)}" if problem.transposed else ""
     name = "ConvTranspose" if problem.transposed else "Conv"
     inputs = "input, weight, bias" if problem.bias else "input, weight"
     return (
-        f"{name}({inputs}; kernel_shape={list(problem.k)}, strides={list(geometry.stride)}, pads={ends}{extra}, "
-        f"dilations={list(geometry.dilation)}, group={geometry.G})"
+        f"{name}({inputs}; kernel_shape={list(problem.k)}, strides={list(geometry.stride)}, "
+        f"pads={ends}{extra}, dilations={list(geometry.dilation)}, group={geometry.G})"
     )
 
 
@@ -135,7 +141,7 @@ def _onednn(problem: Problem) -> str:
         return f"{NOT}: padding_r + strides must be positive, and {highs} + {geometry.stride} is not"
     dilates = tuple(d - 1 for d in geometry.dilation)
     return (
-        f"{'deconvolution' if problem.transposed else 'convolution'}_forward: src {_dims(problem.input_shape)}, "
+        f"{'de' if problem.transposed else ''}convolution_forward: src {_dims(problem.input_shape)}, "
         f"weights {_dims(_grouped(problem))}, dst {_dims(problem.output_shape)}, strides={geometry.stride}, "
         f"dilates={dilates} (counted from 0), padding_l={lows}, padding_r={highs}"
     )
@@ -176,7 +182,11 @@ def _dims(shape: Sequence[int]) -> str:
 
 def _grouped(problem: Problem) -> Shape:
     """oneDNN's weights: (O, C, *k), or (G, O/G, C/G, *k) with groups; the same order when transposed."""
-    channels = (problem.O, problem.C) if problem.G == 1 else (problem.G, problem.O // problem.G, problem.C // problem.G)
+    channels = (
+        (problem.O, problem.C)
+        if problem.G == 1
+        else (problem.G, problem.O // problem.G, problem.C // problem.G)
+    )
     return (*channels, *problem.k)
 
 

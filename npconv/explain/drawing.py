@@ -28,10 +28,14 @@ def plane(values: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = No
     rows = _shown(values.shape[0], MOST_ROWS)
     lines = []
     for row in rows:
-        cells = [GAP if column is None or row is None else texts[row, column].rjust(width) for column in columns]
+        cells = [
+            GAP if column is None or row is None else texts[row, column].rjust(width) for column in columns
+        ]
         if bracketed:
             marks = [None not in (row, column) and marked[row, column] for column in columns]
-            lines.append("".join(f"[{c}]" if mark else f" {c.rjust(width)} " for c, mark in zip(cells, marks)).rstrip())
+            lines.append(
+                "".join(f"[{c}]" if mark else f" {c.rjust(width)} " for c, mark in zip(cells, marks)).rstrip()
+            )
         else:
             lines.append(" ".join(cell.rjust(width) for cell in cells))
     return lines

@@ -1,7 +1,7 @@
 """The lessons: small problems on which the idea can be seen, each of which proves itself.
 
-    python -m npconv                  all of them
-    python -m npconv lesson strided   one
+python -m npconv                  all of them
+python -m npconv lesson strided   one
 """
 
 from __future__ import annotations

@@ -123,7 +123,10 @@ def _input_moves(figure: Figure) -> list[tuple[str, list[str]]]:
         lambda a: f"({a.extent}-1{minus(a.lo)}, {a.extent}-1{minus(a.hi)}{plus(a.remainder)})",
     )
     return [
-        ("dilate", per_axis(f"dilate {figure.under} by the stride {a.s}: {zeros_between(a.s)}" for a in axes)),
+        (
+            "dilate",
+            per_axis(f"dilate {figure.under} by the stride {a.s}: {zeros_between(a.s)}" for a in axes),
+        ),
         ("pad", padded),
         ("flip", [f"flip {figure.window} and swap its channel axes{in_groups(figure.geometry)}"]),
         ("slide", per_axis(f"slide it over that: stride {a.l}, dilation {a.d}" for a in axes)),
@@ -151,7 +154,9 @@ def formula(figure: Figure) -> list[str]:
         "input": f"{result}[n,c,m] = sum over o, p, q of {under}[n,o,p] * {window}[o,c,q]",
         "weight": f"{result}[o,c,q] = sum over n, p of {under}[n,c,m] * {window}[n,o,p]",
     }
-    meet = per_axis(f"m = s*p + d*q - lo = {a.s}*p + {a.d}*q {minus(a.lo)[0]} {abs(a.lo)}" for a in figure.geometry.axes)
+    meet = per_axis(
+        f"m = s*p + d*q - lo = {a.s}*p + {a.d}*q {minus(a.lo)[0]} {abs(a.lo)}" for a in figure.geometry.axes
+    )
     return [sums[figure.map], *(f"where {line}" for line in meet)]
 
 

@@ -49,22 +49,23 @@ class Question:
 QUESTIONS = (
     Question(
         "Why is the dilation of the weight's gradient the stride?",
-        "Each tap of the weight's gradient multiplies grad_output with inputs that lie one stride apart, because "
-        "that is where the windows stood. Rest on any cell of grad_weight: the cells of the input that feed it are "
-        "a stride apart, so grad_output slides over the input spread out by the stride: a dilation.",
+        "Each tap of the weight's gradient multiplies grad_output with inputs that lie one stride apart, "
+        "because that is where the windows stood. Rest on any cell of grad_weight: the cells of the input "
+        "that feed it are a stride apart, so grad_output slides over the input spread out by the stride: a "
+        "dilation.",
         "#strided/weight/grad_weight/0",
     ),
     Question(
         "Why does this row of the input get gradient zero?",
-        "The last window ends before it: that is the remainder r. No output read the row, so no output can change "
-        "with it. To have the row at all, grad_output is padded with r more zeros at the end.",
+        "The last window ends before it: that is the remainder r. No output read the row, so no output can "
+        "change with it. To have the row at all, grad_output is padded with r more zeros at the end.",
         "#remainder/input/grad_input/32",
     ),
     Question(
         "Why is the weight flipped here and not there?",
-        "Input m was read by output p with tap q = m - s*p + lo. As p goes forward, q goes backward: under a window "
-        "over grad_output the taps stand in reverse, so the input's gradient flips. For one tap q, as p goes "
-        "forward the input m = s*p + q - lo goes forward too: the weight's gradient does not flip.",
+        "Input m was read by output p with tap q = m - s*p + lo. As p goes forward, q goes backward: under a "
+        "window over grad_output the taps stand in reverse, so the input's gradient flips. For one tap q, as "
+        "p goes forward the input m = s*p + q - lo goes forward too: the weight's gradient does not flip.",
         "#strided/input/grad_input/12",
     ),
 )
@@ -109,7 +110,12 @@ def page_data(problem: Problem | None = None) -> dict[str, Any]:
     """What the page shows: problems, each with its maps, each with its arrays."""
     own = [_problem("yours", f"Your problem, {problem}", "", Scene.of(problem))] if problem else []
     lessons = [
-        _problem(lesson.name, f"{lesson.name}: {lesson.title}", lesson.says, Scene.of(Problem.parse(lesson.problem)))
+        _problem(
+            lesson.name,
+            f"{lesson.name}: {lesson.title}",
+            lesson.says,
+            Scene.of(Problem.parse(lesson.problem)),
+        )
         for lesson in LESSONS.values()
     ]
     questions = [{"asks": q.asks, "answer": q.answer, "place": q.place} for q in QUESTIONS]
@@ -216,4 +222,6 @@ def short(name: str, shape: Sequence[int], cell: int) -> str:
     """
     letter, index = symbol(name, shape, cell).rstrip("]").split("[")
     places = index.split(",")
-    return SHORT.get(name, letter) + ("" if max(map(len, places)) == 1 or len(places) == 1 else "_").join(places)
+    return SHORT.get(name, letter) + ("" if max(map(len, places)) == 1 or len(places) == 1 else "_").join(
+        places
+    )

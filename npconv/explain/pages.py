@@ -82,8 +82,13 @@ def output_paddings(scene: Scene) -> list[str]:
     for extra in range(max(*scene.geometry.stride, *scene.geometry.dilation)):
         told = {**p.parameters, "output_padding": extra}
         rows = conv_transpose(scene.arrays["input"], scene.arrays["weight"], **told).shape[-1]
-        (o,) = {axis.o for axis in Problem(i=(rows, rows), k=p.k, stride=p.stride, padding=p.padding).geometry.axes}
-        lines.append(f"  a convolution makes {o} of {rows}; back from {o} with output_padding {extra}: {rows}")
+        (o,) = {
+            axis.o
+            for axis in Problem(i=(rows, rows), k=p.k, stride=p.stride, padding=p.padding).geometry.axes
+        }
+        lines.append(
+            f"  a convolution makes {o} of {rows}; back from {o} with output_padding {extra}: {rows}"
+        )
     return lines
 
 
@@ -104,9 +109,16 @@ def triangle(scene: Scene) -> list[str]:
 
 def second_order(scene: Scene) -> list[str]:
     """The four maps of which the gradients of both gradients consist."""
-    lines = ["THE GRADIENTS OF THE GRADIENTS", "  u arrives at grad_input (grad_grad_input), v at grad_weight"]
+    lines = [
+        "THE GRADIENTS OF THE GRADIENTS",
+        "  u arrives at grad_input (grad_grad_input), v at grad_weight",
+    ]
     for number, figure in enumerate(scene.figures("double"), start=1):
-        lines += ["", f"{number}. a term of the gradient by {figure.result.removeprefix('grad_')}", *board(figure)]
+        lines += [
+            "",
+            f"{number}. a term of the gradient by {figure.result.removeprefix('grad_')}",
+            *board(figure),
+        ]
     return lines
 
 

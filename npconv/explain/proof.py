@@ -27,10 +27,10 @@ class Proof:
         return f"  {'ok  ' if self.holds else 'FAIL'}  {self.statement}: {self.evidence}"
 
 
-def inner(a: np.ndarray, b: np.ndarray) -> int:
+def inner_product(a: np.ndarray, b: np.ndarray) -> int:
     """<a, b>, the sum of products cell by cell, in Python's own integers.
 
-    >>> inner(np.array([1, 2]), np.array([10, 100]))
+    >>> inner_product(np.array([1, 2]), np.array([10, 100]))
     210
     """
     return sum(int(x) * int(y) for x, y in zip(a.ravel(), b.ravel(), strict=True))
@@ -48,7 +48,7 @@ def same_shapes(arrays: Mapping[str, np.ndarray], gradients: Mapping[str, np.nda
 
 def three_ways(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Proof:
     """<output, g> = <x, grad_input> = <w, grad_weight>: all pairs give one number."""
-    values = [inner(a, b) for a, b in pairs.values()]
+    values = [inner_product(a, b) for a, b in pairs.values()]
     evidence = " = ".join(map(str, values[:1])) if len(set(values)) == 1 else " and ".join(map(str, values))
     agree = len(set(values)) == 1
     return Proof(" = ".join(pairs), agree, f"all are {evidence}" if agree else f"they are {evidence}")
@@ -72,7 +72,9 @@ def differences(
 def prove(scene: Scene) -> list[Proof]:
     """The proofs for one convolution: shapes, three ways to one number, every difference quotient."""
     problem, g = scene.problem, scene.arrays["grad_output"]
-    forward, backward = (conv_transpose, conv_transpose_backward) if problem.transposed else (conv, conv_backward)
+    forward, backward = (
+        (conv_transpose, conv_transpose_backward) if problem.transposed else (conv, conv_backward)
+    )
     arrays = {name: scene.arrays[name] for name in ("input", "weight", "bias") if name in scene.arrays}
     found = backward(g, arrays["input"], arrays["weight"], **problem.parameters)._asdict()
     gradients = {name: found[name] for name in arrays}
@@ -81,13 +83,15 @@ def prove(scene: Scene) -> list[Proof]:
         return [shapes]
 
     def value_with(name: str) -> Callable[[np.ndarray], int]:
-        return lambda array: inner(forward(**{**arrays, name: array}, **problem.parameters), g)
+        return lambda array: inner_product(forward(**{**arrays, name: array}, **problem.parameters), g)
 
     # A bias is added, not multiplied: only without it is the form linear in each of the other two.
     pairs = {"<output, g>": (forward(arrays["input"], arrays["weight"], **problem.parameters), g)}
     pairs.update({f"<{name}, grad_{name}>": (arrays[name], gradients[name]) for name in ("input", "weight")})
     quotients = (
-        differences(f"grad_{name} is the difference quotient", value_with(name), arrays[name], gradients[name])
+        differences(
+            f"grad_{name} is the difference quotient", value_with(name), arrays[name], gradients[name]
+        )
         for name in arrays
     )
     return [shapes, three_ways(pairs), *quotients]

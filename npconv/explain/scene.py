@@ -178,7 +178,9 @@ def _check(problem: Problem) -> None:
         )
     geometry = problem.geometry
     if 0 in geometry.input_shape + geometry.weight_shape + geometry.output_shape:
-        raise ValueError(f"problem: an array is empty; input {geometry.input_shape}, weight {geometry.weight_shape}")
+        raise ValueError(
+            f"problem: an array is empty; input {geometry.input_shape}, weight {geometry.weight_shape}"
+        )
     inputs, weights, outputs = map(prod, (geometry.input_shape, geometry.weight_shape, geometry.output_shape))
     products = max(outputs * weights // geometry.O, inputs * weights // (geometry.C // geometry.G),
                    weights * outputs // geometry.O)  # fmt: skip

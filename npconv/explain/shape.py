@@ -31,8 +31,14 @@ def shape(problem: Problem) -> str:
     axes = problem.geometry.axes
     sections = [
         [str(problem), *_shapes(problem)],
-        table(["axis", "i", "k", "s", "d", "lo", "hi", "K", "o", "r", "unread"], map(_row, range(len(axes)), axes)),
-        ["K extent, o outputs, r remainder; unread: the inputs that no window reads, whose", "gradient is zero"],
+        table(
+            ["axis", "i", "k", "s", "d", "lo", "hi", "K", "o", "r", "unread"],
+            map(_row, range(len(axes)), axes),
+        ),
+        [
+            "K extent, o outputs, r remainder; unread: the inputs that no window reads, whose",
+            "gradient is zero",
+        ],
         *([] if not problem.transposed else [_REVERSED]),
         ["MAPS", *_maps(problem)],
         [_phase_rule(problem), *_phases(axes)],
@@ -52,7 +58,8 @@ def table(heads: Sequence[str], rows: object) -> list[str]:
     texts = [list(heads), *(list(map(str, row)) for row in rows)]  # type: ignore[attr-defined]
     widths = [max(map(len, column)) for column in zip(*texts)]
     return [
-        "  ".join([*(text.rjust(width) for text, width in zip(row[:-1], widths)), row[-1]]).rstrip() for row in texts
+        "  ".join([*(text.rjust(width) for text, width in zip(row[:-1], widths)), row[-1]]).rstrip()
+        for row in texts
     ]
 
 
@@ -88,12 +95,12 @@ def _maps(problem: Problem) -> list[str]:
     geometry = problem.geometry
     names = ("output", "grad_input") if problem.transposed else ("grad_input", "output")
     forward = geometry.without_remainder() if problem.transposed else geometry
+    ones, s, d = (1,) * geometry.rank, geometry.stride, geometry.dilation
     rows = [
-        (names[0], geometry.stride, _pairs(geometry.input_gradient_padding), (1,) * geometry.rank, geometry.dilation, "yes"),
-        ("grad_weight", (1,) * geometry.rank, _pairs(geometry.weight_gradient_padding), geometry.dilation,
-         geometry.stride, "no"),
-        (names[1], (1,) * geometry.rank, _pairs(forward.padding), geometry.stride, geometry.dilation, "no"),
-    ]  # fmt: skip
+        (names[0], s, _pairs(geometry.input_gradient_padding), ones, d, "yes"),
+        ("grad_weight", ones, _pairs(geometry.weight_gradient_padding), d, s, "no"),
+        (names[1], ones, _pairs(forward.padding), s, d, "no"),
+    ]
     heads = ["map", "dilate first", "then pad", "stride", "dilation", "flip"]
     return table(heads, (tuple(_short(entry) for entry in row) for row in rows))
 
@@ -134,6 +141,10 @@ def _dialects(problem: Problem) -> list[str]:
         line
         for name, text in dialects(problem).items()
         for line in wrap(
-            f"{name + ':':17} {text}", WIDTH, subsequent_indent=" " * 18, break_long_words=False, break_on_hyphens=False
+            f"{name + ':':17} {text}",
+            WIDTH,
+            subsequent_indent=" " * 18,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
     ]

@@ -24,7 +24,8 @@ FRAME = 0.9  # seconds that the window rests
 MOST_FRAMES = 100
 
 STYLE = """\
-svg{--page:#fff;--ink:#1b1f24;--soft:#4d5661;--line:#c9ced6;--a:#dcebff;--b:#ffe9cf;--r:#daf2dd;--mark:#b3261e}
+svg{--page:#fff;--ink:#1b1f24;--soft:#4d5661;--line:#c9ced6;
+--a:#dcebff;--b:#ffe9cf;--r:#daf2dd;--mark:#b3261e}
 @media(prefers-color-scheme:dark){svg{--page:#14171b;--ink:#eceff3;--soft:#b4bcc7;--line:#474f5a;--a:#17365f;
 --b:#553411;--r:#1a4424;--mark:#ff9d94}}
 text{font:14px system-ui,sans-serif;fill:var(--ink)}.n{text-anchor:middle;font-size:13px}
@@ -81,7 +82,9 @@ def run(descriptor: str, of: str, at: Sequence[int] | None, path: str, animated:
     """
     figures = Scene.of(Problem.parse(descriptor)).figures(of)
     if len(figures) > 1:
-        raise ValueError(f"of: {of!r} is {len(figures)} maps; a picture shows one; choose another, or read the text")
+        raise ValueError(
+            f"of: {of!r} is {len(figures)} maps; a picture shows one; choose another, or read the text"
+        )
     write_text(path, animation(figures[0]) if animated else picture(figures[0], at))
     print(f"wrote {path}")
     return 0
@@ -113,14 +116,18 @@ def animation(figure: Figure) -> str:
     """
     count = figure.trace.result.size
     if count > MOST_FRAMES:
-        raise ValueError(f"svg: {figure.result} has {count} elements, too many to animate; the most is {MOST_FRAMES}")
+        raise ValueError(
+            f"svg: {figure.result} has {count} elements, too many to animate; the most is {MOST_FRAMES}"
+        )
     placed = _placed(figure)
     last = placed[figure.trace.after[-1]]
     frames, rules = [], []
     rest = busiest(figure)
     for cell in range(count):
         start, end = 100 * cell / count, 100 * (cell + 1) / count
-        words = "".join(_text(MARGIN, _height(placed) + LINE * n, line) for n, line in enumerate(_words(figure, cell)))
+        words = "".join(
+            _text(MARGIN, _height(placed) + LINE * n, line) for n, line in enumerate(_words(figure, cell))
+        )
         frames.append(f'<g class="frame f{cell}">{"".join(_marks(figure, placed, cell))}{words}</g>')
         rules.append(f"@keyframes f{cell}{{0%{{opacity:0}}{start:.4g}%{{opacity:1}}{end:.4g}%{{opacity:0}}}}"
                      f"@keyframes v{cell}{{0%{{opacity:0}}{start:.4g}%{{opacity:1}}}}"
@@ -166,13 +173,17 @@ def _arrays(placed: dict[int, Placed], revealed: Placed | None = None) -> list[s
     for each in placed.values():
         drawn.append(_text(each.x, each.y + 13, each.title))
         if each.stage.moved:
-            drawn.append(_text(each.x - GAP + 10, each.top + min(each.matrix[1], 2) * CELL / 2 + 5, "→", "soft"))
+            drawn.append(
+                _text(each.x - GAP + 10, each.top + min(each.matrix[1], 2) * CELL / 2 + 5, "→", "soft")
+            )
         planes, rows, columns = each.matrix
         if planes > 1:
             shape = each.stage.array.shape
             for plane in range(planes):
                 x, _ = each.corner(plane * rows * columns)
-                drawn.append(_text(x, each.y + 13 + LINE, f"[{plane // shape[1]},{plane % shape[1]}]", "small"))
+                drawn.append(
+                    _text(x, each.y + 13 + LINE, f"[{plane // shape[1]},{plane % shape[1]}]", "small")
+                )
         for cell, (value, zero) in enumerate(zip(each.stage.array.ravel(), each.stage.put_in.ravel())):
             x, y = each.corner(cell)
             kind = "put-in" if zero else each.lane
@@ -206,8 +217,14 @@ def _marks(figure: Figure, placed: dict[int, Placed], cell: int) -> list[str]:
 def _words(figure: Figure, cell: int) -> list[str]:
     """The element as a sum, in lines."""
     found = element(figure, cell)
-    terms = [f"{a.value}·{b.value}" for a, b in found.products] + ([str(found.bias.value)] if found.bias else [])
-    said = f"{found.symbol} = {' + '.join(terms)} = {found.value}" if terms else f"{found.symbol} = 0, no product"
+    terms = [f"{a.value}·{b.value}" for a, b in found.products] + (
+        [str(found.bias.value)] if found.bias else []
+    )
+    said = (
+        f"{found.symbol} = {' + '.join(terms)} = {found.value}"
+        if terms
+        else f"{found.symbol} = 0, no product"
+    )
     return wrap(said, 90)
 
 
@@ -221,7 +238,9 @@ def _svg(figure: Figure, placed: dict[int, Placed], drawn: list[str], words: lis
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img">\n<title>{escape(title)}</title>\n<style>{STYLE}{style}</style>\n'
-        f'<rect class="page" width="100%" height="100%" rx="6"/>\n' + "\n".join([*drawn, *said]) + "\n</svg>\n"
+        f'<rect class="page" width="100%" height="100%" rx="6"/>\n'
+        + "\n".join([*drawn, *said])
+        + "\n</svg>\n"
     )
 
 

@@ -95,7 +95,9 @@ def _shapes(figure: Figure) -> list[str]:
     made = figure.trace
     chains = [*map(made.chain, made.stages[made.slide].parents), made.after]
     said = (" -> ".join(_shape(figure, number) for number in chain) for chain in chains)
-    return [line for text in said for line in wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")]
+    return [
+        line for text in said for line in wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    ]
 
 
 def _shape(figure: Figure, number: int) -> str:

@@ -104,7 +104,9 @@ class Trace:
         numbers = {old: new for new, old in enumerate(sorted(kept))}
         return Trace(
             tuple(
-                replace(self.stages[old], parents=tuple(numbers[parent] for parent in self.stages[old].parents))
+                replace(
+                    self.stages[old], parents=tuple(numbers[parent] for parent in self.stages[old].parents)
+                )
                 for old in numbers
             )
         )

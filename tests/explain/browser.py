@@ -60,7 +60,9 @@ class Browser:
 
     def _send(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(
+            self.base + path, data, {"Content-Type": "application/json"}, method=method
+        )
         # No proxy stands between this machine and itself.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:

@@ -27,7 +27,10 @@ def test_shape_prints_sizes_and_dialects(capsys):
     "words, complaint",
     [
         (["explain", "i4"], "npconv explain: problem: 'i4' lacks k"),
-        (["explain", "i4_k3", "--of", "sideways"], "npconv explain: of: it is 'sideways', but it must be one of forward"),
+        (
+            ["explain", "i4_k3", "--of", "sideways"],
+            "npconv explain: of: it is 'sideways', but it must be one of forward",
+        ),
         (["explain", "i4_k3", "--element", "7"], "npconv explain: element: [7] is not in output"),
         (["explain", "i4_k3", "--element", "x"], "argument --element: 'x' is not an integer"),
         (["explain", "i4x4x4_k3"], "npconv explain: problem: it has 3 spatial axes"),

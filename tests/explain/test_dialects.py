@@ -57,7 +57,9 @@ def test_pytorch_computes_the_same_from_its_line():
             continue
         x, w, b, output = solved(problem)
         names = {"input": x, "weight": w, "bias": b}
-        tensors = {name: None if a is None else torch.from_numpy(a.astype(float)) for name, a in names.items()}
+        tensors = {
+            name: None if a is None else torch.from_numpy(a.astype(float)) for name, a in names.items()
+        }
         assert eval(line, {"F": F}, tensors).numpy().tolist() == output.tolist(), (problem, line)
         expressible += 1
     assert expressible > 60

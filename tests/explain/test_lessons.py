@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from npconv import functional, grad
 from npconv.explain import lessons, proof
-from npconv.geometry import Axis
 from npconv.transforms import flip
 
 
@@ -91,8 +92,12 @@ def test_the_dilated_lesson_exchanges_stride_and_dilation(capsys):
     assert "slide grad_output over it: stride 3 (= d), dilation 2 (= s)" in text
 
 
-def without_remainder(self):
-    return self.extent - 1 - self.lo, self.extent - 1 - self.hi
+right = grad.input_gradient
+
+
+def without_remainder(weight, grad_output, geometry):
+    axes = tuple(replace(axis, i=axis.i - axis.remainder) for axis in geometry.axes)
+    return right(weight, grad_output, replace(geometry, axes=axes))
 
 
 def unflipped_input_gradient(weight, grad_output, geometry):
@@ -126,7 +131,7 @@ def test_a_fault_in_a_gradient_fails_the_lesson_and_is_named(role, faulty, seen,
 
 
 def test_a_forgotten_remainder_fails_the_remainder_lesson(monkeypatch, capsys):
-    monkeypatch.setattr(Axis, "input_gradient_padding", property(without_remainder))
+    monkeypatch.setitem(functional.MAPS, "input", without_remainder)
     assert lessons.run("remainder") == 1
     assert "FAIL" in capsys.readouterr().out
 
@@ -162,7 +167,7 @@ def test_each_lesson_sees_a_fault_in_what_it_is_about(name, map, faulty, monkeyp
 
 
 def test_the_transposed_lesson_sees_a_forgotten_output_padding(monkeypatch, capsys):
-    monkeypatch.setattr(Axis, "input_gradient_padding", property(without_remainder))
+    monkeypatch.setattr(grad, "input_gradient", without_remainder)
     assert lessons.run("transposed") == 1
     assert "FAIL" in capsys.readouterr().out
 

@@ -13,7 +13,7 @@ from npconv import conv, conv_input, conv_transpose, conv_weight
 from npconv.cli import main
 from npconv.explain import page
 from npconv.explain.lessons import LESSONS, NAMES
-from npconv.explain.proof import inner
+from npconv.explain.proof import inner_product
 from npconv.explain.scene import Scene
 from npconv.problem import Problem
 
@@ -26,7 +26,11 @@ def data_in(text):
 
 
 def given(shown, lane):
-    return next(number for number, stage in enumerate(shown["stages"]) if stage["lane"] == lane and not stage["parents"])
+    return next(
+        number
+        for number, stage in enumerate(shown["stages"])
+        if stage["lane"] == lane and not stage["parents"]
+    )
 
 
 def back_to(shown, number, cell, start):
@@ -88,8 +92,12 @@ def test_every_number_on_the_page_is_the_recorded_one():
         for map_shown in shown["maps"]:
             (figure,) = scene.figures(map_shown["of"])
             recorded = [stage for stage in figure.trace.stages if not stage.idle]
-            assert [stage["values"] for stage in map_shown["stages"]] == [s.array.ravel().tolist() for s in recorded]
-            assert [np.prod(stage["shape"]) for stage in map_shown["stages"]] == [s.array.size for s in recorded]
+            assert [stage["values"] for stage in map_shown["stages"]] == [
+                s.array.ravel().tolist() for s in recorded
+            ]
+            assert [np.prod(stage["shape"]) for stage in map_shown["stages"]] == [
+                s.array.size for s in recorded
+            ]
 
 
 def test_the_last_array_of_each_map_is_what_the_public_function_returns():
@@ -136,7 +144,9 @@ def test_text_in_the_data_cannot_end_the_script():
 
 def test_too_large_a_page_is_refused(monkeypatch):
     monkeypatch.setattr(page, "LARGEST", 100_000)
-    with pytest.raises(ValueError, match=r"problem: i20x20_k3_p1 makes a page of \d+ bytes; the most is 100000"):
+    with pytest.raises(
+        ValueError, match=r"problem: i20x20_k3_p1 makes a page of \d+ bytes; the most is 100000"
+    ):
         page.page(Problem.parse("i20x20_k3_p1"))
 
 
@@ -160,9 +170,9 @@ def test_the_inner_products_agree_on_the_pages_own_arrays():
         output = np.array(maps["forward"]["stages"][maps["forward"]["slide"]]["values"])
         arrays = {name: np.array(values) for name, values in problem["arrays"].items()}
         sums = {
-            inner(output, arrays["grad_output"]),
-            inner(arrays["input"], last["input"]),
-            inner(arrays["weight"], last["weight"]),
+            inner_product(output, arrays["grad_output"]),
+            inner_product(arrays["input"], last["input"]),
+            inner_product(arrays["weight"], last["weight"]),
         }
         assert len(sums) == 1
 

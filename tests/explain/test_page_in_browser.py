@@ -54,7 +54,9 @@ def lit(chromium, kind):
 
 
 def stages(chromium):
-    return chromium.run("const {state, data} = npconv; return data.problems[state.problem].maps[state.map].stages.length")
+    return chromium.run(
+        "const {state, data} = npconv; return data.problems[state.problem].maps[state.map].stages.length"
+    )
 
 
 def show(chromium, file, place):
@@ -64,11 +66,16 @@ def show(chromium, file, place):
 
 @pytest.mark.parametrize("name", ["yours", *NAMES])
 def test_every_map_of_every_problem_is_drawn_without_a_complaint(opened, file, name):
-    (maps,) = opened.run("return npconv.data.problems.filter((p) => p.name === arguments[0]).map((p) => p.maps)", name)
+    (maps,) = opened.run(
+        "return npconv.data.problems.filter((p) => p.name === arguments[0]).map((p) => p.maps)", name
+    )
     assert len(maps) >= 3
     for shown in maps:
         opened.open(file, f"#{name}/{shown['of']}")
-        assert opened.run("return document.querySelector('#maps [aria-pressed=true]').textContent") == shown["title"]
+        assert (
+            opened.run("return document.querySelector('#maps [aria-pressed=true]').textContent")
+            == shown["title"]
+        )
         cells = sum(len(stage["values"]) for stage in shown["stages"])
         assert opened.run("return document.querySelectorAll('td').length") == cells
         assert ": equal" in opened.run("return document.getElementById('identity').textContent")
@@ -103,7 +110,9 @@ def test_an_input_that_no_window_reads_is_struck_and_says_so(opened, file):
         "return document.getElementById('products').textContent"
     )
     struck = [cell for cell in lit(opened, "unread") if cell.startswith("cell-0-")]
-    assert struck == sorted(f"cell-0-{6 * row + column}" for row in range(6) for column in range(6) if 5 in (row, column))
+    assert struck == sorted(
+        f"cell-0-{6 * row + column}" for row in range(6) for column in range(6) if 5 in (row, column)
+    )
 
 
 def cells(shape, found):
@@ -134,7 +143,9 @@ def test_the_pages_own_links_on_200_problems_are_those_of_the_index_formula(open
         result, *given = (getattr(problem.geometry, name) for name in shapes[of])
         due = expected(problem.geometry, figure.map)
         for number, side in enumerate(order):
-            feeds = [cells(given[number], {pair[number] for pair in due.get(at, ())}) for at in np.ndindex(*result)]
+            feeds = [
+                cells(given[number], {pair[number] for pair in due.get(at, ())}) for at in np.ndindex(*result)
+            ]
             assert [each[side] for each in linked["feeds"]] == feeds, (problem, of)
             goes = [
                 cells(result, [at for at, pairs in due.items() if cell in {pair[number] for pair in pairs}])
@@ -144,7 +155,9 @@ def test_the_pages_own_links_on_200_problems_are_those_of_the_index_formula(open
 
 
 def visible(chromium):
-    return chromium.run("return [...document.querySelectorAll('.stage')].filter((s) => !s.hidden).map((s) => s.querySelector('h3').textContent)")
+    return chromium.run(
+        "return [...document.querySelectorAll('.stage')].filter((s) => !s.hidden).map((s) => s.querySelector('h3').textContent)"
+    )
 
 
 def test_the_steps_go_forward_and_back_through_every_array(opened, file):
@@ -169,10 +182,14 @@ def test_the_window_slides_and_what_it_has_not_reached_is_unknown(opened, file):
     opened.click("#forth")
     waiting = "return [...document.querySelectorAll('td.waiting')].length"
     assert opened.run(waiting) == 3
-    opened.run("const s = document.getElementById('slider'); s.value = '2'; s.dispatchEvent(new Event('input'))")
+    opened.run(
+        "const s = document.getElementById('slider'); s.value = '2'; s.dispatchEvent(new Event('input'))"
+    )
     assert opened.run(waiting) == 1
     assert lit(opened, "chosen") == [f"cell-{last}-2"]
-    assert [cell for cell in lit(opened, "window")] == sorted(f"cell-0-{4 * r + c}" for r in (1, 2, 3) for c in (0, 1, 2))
+    assert [cell for cell in lit(opened, "window")] == sorted(
+        f"cell-0-{4 * r + c}" for r in (1, 2, 3) for c in (0, 1, 2)
+    )
 
 
 def test_play_runs_to_the_end_and_pause_holds(opened, file):
@@ -214,7 +231,9 @@ def test_the_keyboard_reaches_every_array_and_moves_inside(opened, file):
     opened.press(RIGHT, DOWN)
     focused = "return document.activeElement.id"
     assert opened.run(focused) == "cell-0-4"
-    assert opened.run("return document.getElementById('products').textContent").startswith("w11 = 5 goes into")
+    assert opened.run("return document.getElementById('products').textContent").startswith(
+        "w11 = 5 goes into"
+    )
     reached = set()
     opened.run("document.getElementById('arrays').focus()")
     for _ in range(last + 1):
@@ -256,7 +275,9 @@ def test_everything_to_use_has_a_name_and_a_role(opened, file):
     for place in ("#strided/input", "#grouped/weight", "#yours/forward"):
         opened.open(file, place)
         assert opened.run(NAMELESS) == []
-        roles = "return [...document.querySelectorAll('table')].every((t) => t.getAttribute('role') === 'grid')"
+        roles = (
+            "return [...document.querySelectorAll('table')].every((t) => t.getAttribute('role') === 'grid')"
+        )
         assert opened.run(roles)
     assert opened.run("return document.documentElement.lang") == "en"
     assert opened.run("return document.querySelectorAll('h1').length") == 1
@@ -309,4 +330,9 @@ def test_no_screen_is_too_narrow(opened, file, width):
 
 
 def test_the_page_asks_nothing_of_the_network(opened):
-    assert opened.run("return performance.getEntriesByType('resource').filter((e) => !e.name.startsWith('data:')).length") == 0
+    assert (
+        opened.run(
+            "return performance.getEntriesByType('resource').filter((e) => !e.name.startsWith('data:')).length"
+        )
+        == 0
+    )

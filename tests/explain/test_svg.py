@@ -30,7 +30,11 @@ def figure(line, of):
 
 
 def values(text):
-    return [node.text for node in ElementTree.fromstring(text).findall(".//s:text", NS) if "n" in (node.get("class") or "").split()]
+    return [
+        node.text
+        for node in ElementTree.fromstring(text).findall(".//s:text", NS)
+        if "n" in (node.get("class") or "").split()
+    ]
 
 
 @pytest.mark.parametrize("of", ["forward", "input", "weight", "transpose"])
@@ -48,7 +52,9 @@ def test_a_picture_shows_every_recorded_number_once(line, of):
 def test_the_marked_cells_are_those_that_feed_the_element():
     text = svg.picture(figure("i5x5_k3_s2", "weight"), (0, 0))
     root = ElementTree.fromstring(text)
-    corners = [(float(r.get("x")) - 2, float(r.get("y")) - 2) for r in root.findall(".//s:rect[@class='mark']", NS)]
+    corners = [
+        (float(r.get("x")) - 2, float(r.get("y")) - 2) for r in root.findall(".//s:rect[@class='mark']", NS)
+    ]
     # grad_weight[0,0]: itself, all four of grad_output, and the input's (0,0) (0,2) (2,0) (2,2).
     at = [(14 + 30 * column, 34 + 30 * row) for row in (0, 2) for column in (0, 2)]
     assert len(corners) == 9 and set(at) <= set(corners)
@@ -68,8 +74,13 @@ def test_an_animation_has_a_frame_for_every_element_and_all_its_sums():
 def test_a_picture_names_itself_and_needs_nothing_from_outside():
     text = svg.picture(figure("i5x5_k3_s2", "input"))
     root = ElementTree.fromstring(text)
-    assert root.get("role") == "img" and root.find("s:title", NS).text == "grad_input: weight slides over grad_output"
-    assert not re.search(r"href|url\(|@import|https?:", text.replace('xmlns="http://www.w3.org/2000/svg"', ""))
+    assert (
+        root.get("role") == "img"
+        and root.find("s:title", NS).text == "grad_input: weight slides over grad_output"
+    )
+    assert not re.search(
+        r"href|url\(|@import|https?:", text.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    )
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -87,7 +98,10 @@ def test_the_readmes_pictures_are_those_that_are_drawn_today(name, tmp_path, cap
     "words, complaint",
     [
         (["i4_k2", "--of", "double"], "of: 'double' is 4 maps; a picture shows one"),
-        (["i40x40_k3", "--of", "input", "--animated"], "svg: grad_input has 1600 elements, too many to animate; the most is 100"),
+        (
+            ["i40x40_k3", "--of", "input", "--animated"],
+            "svg: grad_input has 1600 elements, too many to animate; the most is 100",
+        ),
         (["i4_k2", "--element", "9"], "element: [9] is not in output"),
     ],
 )

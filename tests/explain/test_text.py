@@ -88,10 +88,19 @@ def test_the_founding_examples_forward_adds_nine_products():
 
 def test_a_bias_is_the_last_term():
     page = text.explain(Problem.parse("O2_i3_k2_bias"), "forward", (0, 1, 1))
-    assert page.endswith("ELEMENT y[0,1,1] = 71, in brackets\n  = x[1]*w[1,0,0] + x[2]*w[1,0,1] + b[1]\n  = 5*3 + 9*4 + 20")
+    assert page.endswith(
+        "ELEMENT y[0,1,1] = 71, in brackets\n  = x[1]*w[1,0,0] + x[2]*w[1,0,1] + b[1]\n  = 5*3 + 9*4 + 20"
+    )
 
 
-LINES = ["i5x5_k3_s2", "i6_k3_s2_p1:0", "N2C2O4G2_i4x3_k2_s2_d1", "i4x4_k2_p-1:1", "i3x3_k2_bias", "i7_k2_s3_d2"]
+LINES = [
+    "i5x5_k3_s2",
+    "i6_k3_s2_p1:0",
+    "N2C2O4G2_i4x3_k2_s2_d1",
+    "i4x4_k2_p-1:1",
+    "i3x3_k2_bias",
+    "i7_k2_s3_d2",
+]
 
 
 @pytest.mark.parametrize("of", OF)
@@ -114,7 +123,9 @@ def test_the_products_shown_add_up_to_the_element(of):
         (figure,) = Scene.of(Problem.parse(line)).figures(of)
         for cell in generator.choices(range(figure.trace.result.size), k=3):
             found = element(figure, cell)
-            total = sum(a.value * b.value for a, b in found.products) + (found.bias.value if found.bias else 0)
+            total = sum(a.value * b.value for a, b in found.products) + (
+                found.bias.value if found.bias else 0
+            )
             assert total == found.value == figure.trace.result.reshape(-1)[cell]
 
 

@@ -43,13 +43,17 @@ TRANSPOSED = [random_problem(seed, transposed=True) for seed in range(60)]
 def test_the_products_behind_every_cell_are_those_of_the_index_formula(of):
     for problem in PROBLEMS:
         (figure,) = Scene.of(problem).figures(of)
-        assert without_inserted_axis(found(figure), problem.rank) == expected(problem.geometry, figure.map), problem
+        assert without_inserted_axis(found(figure), problem.rank) == expected(problem.geometry, figure.map), (
+            problem
+        )
 
 
 def test_the_transposed_convolutions_products_are_those_of_the_index_formula():
     for problem in TRANSPOSED:
         (figure,) = Scene.of(problem).figures("forward")
-        assert without_inserted_axis(found(figure), problem.rank) == expected(problem.geometry, "input"), problem
+        assert without_inserted_axis(found(figure), problem.rank) == expected(problem.geometry, "input"), (
+            problem
+        )
 
 
 def test_every_recorded_slide_is_the_sum_of_its_products():
@@ -124,7 +128,10 @@ def test_the_four_maps_of_the_second_order_name_their_arrays():
         ("i4x4x4_k2", "problem: it has 3 spatial axes; pictures show one or two"),
         ("i4_k3_p1_reflect", "problem: its border is reflect"),
         ("N0_i4_k3", "problem: an array is empty"),
-        ("C64O64_i56x56_k3", "problem: its 115605504 products are too many to show one by one; the most is 16384"),
+        (
+            "C64O64_i56x56_k3",
+            "problem: its 115605504 products are too many to show one by one; the most is 16384",
+        ),
     ],
 )
 def test_what_pictures_cannot_show_is_refused(line, message):
@@ -133,5 +140,7 @@ def test_what_pictures_cannot_show_is_refused(line, message):
 
 
 def test_an_unknown_map_is_refused_with_the_names():
-    with pytest.raises(ValueError, match="of: it is 'backward', but it must be one of forward, input, weight"):
+    with pytest.raises(
+        ValueError, match="of: it is 'backward', but it must be one of forward, input, weight"
+    ):
         Scene.of(Problem.parse("i4_k3")).figures("backward")
