@@ -228,9 +228,10 @@ def im2col(
            [[2, 3]]])
     """
     N, C, H, W = x.shape
-    sizes = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip((H, W), taps, stride, dilation)]
+    OH = (H - dilation[0] * (taps[0] - 1) - 1) // stride[0] + 1
+    OW = (W - dilation[1] * (taps[1] - 1) - 1) // stride[1] + 1
     batch, channel, row, column = x.strides
-    shape = (N, C, *taps, *sizes)
+    shape = (N, C, *taps, OH, OW)
     strides = (
         batch, channel,
         row * dilation[0], column * dilation[1],

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import grad, rules
-from npconv.geometry import Axis, Geometry, IntOrInts, Padding, Shape, convolution, integer, shape
+from npconv.geometry import Axis, Geometry, IntOrInts, Padding, Shape, convolution, integer
 from npconv.padding import padding_view
 from npconv.rules import DoubleGradients, Gradients
 from npconv.trilinear import NO_BATCH, Form, Map, View
@@ -96,9 +96,8 @@ def conv_input(
     its channel axes, and convolve with stride 1.  As torch.nn.grad.conv2d_input.
     """
     w = np.asarray(weight)
-    size = shape(input_size, "input_size")
     names = ("input_size", "weight")
-    form = conv_form(size, w.shape, stride, padding, dilation, groups, padding_mode, rank, names)
+    form = conv_form(input_size, w.shape, stride, padding, dilation, groups, padding_mode, rank, names)
     return form.evaluate(rules.INPUT, w, grad_output)
 
 
@@ -129,9 +128,8 @@ def conv_weight(
     `stride`.  As torch.nn.grad.conv2d_weight.
     """
     x = np.asarray(input)
-    size = shape(weight_size, "weight_size")
     names = ("input", "weight_size")
-    form = conv_form(x.shape, size, stride, padding, dilation, groups, padding_mode, rank, names)
+    form = conv_form(x.shape, weight_size, stride, padding, dilation, groups, padding_mode, rank, names)
     return form.evaluate(rules.WEIGHT, x, grad_output)
 
 
@@ -230,9 +228,9 @@ def conv_form(
     names: tuple[str, str] = ("input", "weight"),
 ) -> Form:
     """The trilinear form of a convolution with these arguments; `names` are those that errors use."""
-    shapes, others = (tuple(input_shape), tuple(weight_shape)), (stride, padding, dilation, groups, padding_mode, rank)
+    arguments = input_shape, weight_shape, stride, padding, dilation, groups, padding_mode, rank
     # Equal is not the same: 2.0 == 2 and True == 1, but only 2 and 1 are strides.
-    return (_kept_form if _exact(others) else _conv_form)(*shapes, *others, names)
+    return (_kept_form if _exact(arguments) else _conv_form)(*arguments, names)
 
 
 def _conv_form(

@@ -38,19 +38,19 @@ def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
     shape = list(x.shape)
     source: list[Any] = [slice(None)] * x.ndim
     target: list[Any] = source.copy()
-    cropped = True  # and nothing else
+    added = empty = False
     for axis, (lo, hi) in enumerate(padding, x.ndim - len(padding)):
         if lo or hi:
             i = shape[axis]
-            start, stop = max(0, -lo), max(0, min(i, i + hi))
+            start, stop = (-lo if lo < 0 else 0), (i + hi if hi < 0 else i)
             shape[axis] = max(i + lo + hi, 0)
             source[axis], target[axis] = slice(start, stop), slice(start + lo, stop + lo)
-            if lo > 0 or hi > 0 or start > stop:
-                cropped = False
-    if cropped:
+            added |= lo > 0 or hi > 0
+            empty |= start >= stop
+    if not added and not empty:
         return x if shape == list(x.shape) else x[tuple(source)]
     padded = np.zeros(shape, x.dtype)
-    if all(part.start is None or part.start < part.stop for part in source):
+    if not empty:
         padded[tuple(target)] = x[tuple(source)]
     return padded
 
@@ -62,7 +62,7 @@ def dilate(x: np.ndarray, step: Sequence[int]) -> np.ndarray:
     >>> dilate(np.array([[[1, 2, 3]]]), [2])
     array([[[1, 0, 2, 0, 3]]])
     """
-    if all(size == 1 for size in step):
+    if max(step) == 1:
         return x
     sizes = tuple(size * (i - 1) + 1 if i else 0 for i, size in zip(x.shape[2:], step))
     dilated = np.zeros(x.shape[:2] + sizes, x.dtype)

@@ -45,9 +45,9 @@ class Term:
     takes: tuple[tuple[str, str], ...]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> frozenset[str]:
         """The arrays that it takes."""
-        return tuple(name for _, name in self.takes)
+        return frozenset(name for _, name in self.takes)
 
     def replaced(self, old: str, new: str) -> Term:
         """The same term with another array in old's role."""
@@ -167,8 +167,8 @@ class Form:
         owner = named.get(s.belongs_to) if s.belongs_to else None
         if s.belongs_to and owner is None:
             return None
-        terms = [term for term in s.terms if named.keys() >= set(term.names)]
-        used = [name for term in terms for name in term.names]
+        terms = [term for term in s.terms if term.names <= named.keys()]
+        used = [name for term in terms for _, name in term.takes]
         used = used or ([s.name] if owner is not None else list(named))
         result = dtypes.result_type((name, named[name]) for name in used)
         shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape
@@ -184,10 +184,9 @@ class Form:
 
     def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
         shape = self.shapes[term.gives]
-        taken = dict(term.takes)
-        if 0 in shape or any(0 in named[name].shape for name in taken.values()):
+        if 0 in shape or any(0 in named[name].shape for name in term.names):
             return np.zeros(shape, working)  # an empty sum
-        inside = {role: self._inward(role, named[name], working) for role, name in taken.items()}
+        inside = {role: self._inward(role, named[name], working) for role, name in term.takes}
         if term.gives == "bias":
             (values,) = inside.values()
             return dtypes.sum_over_positions(values)
@@ -202,8 +201,8 @@ class Form:
         return self._outward(term.gives, self.maps[term.gives](inside[first], inside[second], self.geometry))
 
     def _inward(self, role: str, array: np.ndarray, working: np.dtype) -> np.ndarray:
-        if not dtypes.is_integer(working):
-            array = array.astype(working, copy=False)
+        if array.dtype != working and not dtypes.is_integer(working):
+            array = array.astype(working)
         if role == "bias":
             return array.reshape(1, -1, *(1 for _ in self.geometry.axes))
         for view in self.views.get(role, ()):
@@ -211,7 +210,7 @@ class Form:
         return array
 
     def _outward(self, role: str, array: np.ndarray) -> np.ndarray:
-        for view in reversed(self.views.get(role, ())):
+        for view in self.views.get(role, ())[::-1]:
             array = view.outward(array)
         return array
 
