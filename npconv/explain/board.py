@@ -45,7 +45,7 @@ def caption(stage: Stage) -> str:
     if not stage.parents:
         return stage.name
     if stage.name == "pad":
-        ends = [end for pair in stage.step.arguments[1] for end in pair]
+        ends = [end for pair in stage.arguments[1] for end in pair]
         words = {"cropped": min(ends) < 0, "zeros around": max(ends) > 0}
         return " and ".join(word for word, true in words.items() if true)
     return CAPTIONS[stage.name]

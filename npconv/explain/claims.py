@@ -64,9 +64,10 @@ def triangle_is_closed(scene: Scene) -> list[Proof]:
 def second_order_is_the_difference(scene: Scene) -> list[Proof]:
     """conv_double_backward is the difference quotient of <grad_input, u> + <grad_weight, v>."""
     arrays = {name: scene.arrays[name] for name in ("grad_output", "input", "weight")}
+    g, x, w = arrays.values()
     u, v = scene.directions()
     p = scene.problem.parameters
-    found = conv_double_backward(u, v, None, *arrays.values(), **p)._asdict()
+    found = conv_double_backward(u, v, None, g, x, w, **p)._asdict()
 
     def both(grad_output: np.ndarray, input: np.ndarray, weight: np.ndarray) -> int:
         grad_input = conv_input(input.shape, weight, grad_output, **p)
@@ -88,18 +89,15 @@ def rounding_keeps_to_its_bound(scene: Scene) -> list[Proof]:
     x, w, p = scene.arrays["input"], scene.arrays["weight"], scene.problem.parameters
     exact = conv(x, w, **p)
     floats = conv(x.astype(np.float32), w.astype(np.float32), **p)
-    tenths = [(array / 10).astype(np.float32) for array in (x, w)]
-    # Every float32 here is a multiple of 2^-27, so as integers these products and sums are exact.
-    scaled = [(array.astype(np.float64) * 2.0**27).astype(np.int64) for array in tenths]
-    off = np.abs(conv(*tenths, **p).astype(np.float64) - conv(*scaled, **p) / 2.0**54)
-    magnitude = conv(*(np.abs(array).astype(np.float64) for array in tenths), **p)
+    a, b = ((array / 10).astype(np.float32) for array in (x, w))
+    # Each is a multiple of 2^-27, so as integers these products and sums are exact.
+    whole = conv((a * np.float64(2**27)).astype(np.int64), (b * np.float64(2**27)).astype(np.int64), **p)
+    off = np.abs(conv(a, b, **p).astype(np.float64) - whole / 2.0**54)
+    magnitude = conv(np.abs(a).astype(np.float64), np.abs(b).astype(np.float64), **p)
     bound = rounding_bound(magnitude, w[0].size, format_of(np.dtype(np.float32)))
+    equal, rounds, kept = bool((floats == exact).all()), bool(off.any()), bool((off <= bound).all())
     return [
-        Proof(
-            "integers in float32 are exact", bool((floats == exact).all()), f"all {exact.size} outputs equal"
-        ),
-        Proof("tenths in float32 round", bool(off.any()), f"the worst is off by {off.max():.1e}"),
-        Proof(
-            "but never beyond the bound", bool((off <= bound).all()), f"the bound there is {bound.max():.1e}"
-        ),
+        Proof("integers in float32 are exact", equal, f"all {exact.size} outputs equal"),
+        Proof("tenths in float32 round", rounds, f"the worst is off by {off.max():.1e}"),
+        Proof("but never beyond the bound", kept, f"the largest bound is {bound.max():.1e}"),
     ]

@@ -21,24 +21,21 @@ def plane(values: np.ndarray, put_in: np.ndarray, marked: np.ndarray | None = No
      1  0
     10  .
     """
+    marked = np.zeros(values.shape, bool) if marked is None else marked
     texts = np.where(put_in, PUT_IN, values.astype(str))
     width = int(np.char.str_len(texts).max())
-    bracketed = marked is not None and marked.any()
-    columns = _shown(values.shape[1], (WIDTH - 4) // (width + 1 + bracketed))
-    rows = _shown(values.shape[0], MOST_ROWS)
+    columns = _shown(values.shape[1], (WIDTH - 4) // (width + 1 + int(marked.any())))
     lines = []
-    for row in rows:
-        cells = [
-            GAP if column is None or row is None else texts[row, column].rjust(width) for column in columns
-        ]
-        if bracketed:
-            marks = [None not in (row, column) and marked[row, column] for column in columns]
-            lines.append(
-                "".join(f"[{c}]" if mark else f" {c.rjust(width)} " for c, mark in zip(cells, marks)).rstrip()
-            )
-        else:
-            lines.append(" ".join(cell.rjust(width) for cell in cells))
+    for row in _shown(values.shape[0], MOST_ROWS):
+        places = [None if row is None or column is None else (row, column) for column in columns]
+        cells = [(GAP if place is None else texts[place]).rjust(width) for place in places]
+        marks = [place is not None and marked[place] for place in places]
+        lines.append(_bracketed(cells, marks) if marked.any() else " ".join(cells))
     return lines
+
+
+def _bracketed(cells: Sequence[str], marks: Sequence[bool]) -> str:
+    return "".join(f"[{cell}]" if mark else f" {cell} " for cell, mark in zip(cells, marks)).rstrip()
 
 
 def _shown(size: int, most: int) -> list[int | None]:

@@ -71,22 +71,21 @@ def differences(
 
 def prove(scene: Scene) -> list[Proof]:
     """The proofs for one convolution: shapes, three ways to one number, every difference quotient."""
-    problem, g = scene.problem, scene.arrays["grad_output"]
-    forward, backward = (
-        (conv_transpose, conv_transpose_backward) if problem.transposed else (conv, conv_backward)
-    )
+    problem, g, p = scene.problem, scene.arrays["grad_output"], scene.problem.parameters
+    forward: Callable[..., np.ndarray] = conv_transpose if problem.transposed else conv
+    backward = conv_transpose_backward if problem.transposed else conv_backward
     arrays = {name: scene.arrays[name] for name in ("input", "weight", "bias") if name in scene.arrays}
-    found = backward(g, arrays["input"], arrays["weight"], **problem.parameters)._asdict()
+    found = backward(g, arrays["input"], arrays["weight"], **p)._asdict()
     gradients = {name: found[name] for name in arrays}
     shapes = same_shapes(arrays, gradients)
     if not shapes.holds:
         return [shapes]
 
     def value_with(name: str) -> Callable[[np.ndarray], int]:
-        return lambda array: inner_product(forward(**{**arrays, name: array}, **problem.parameters), g)
+        return lambda array: inner_product(forward(**{**arrays, name: array}, **p), g)
 
     # A bias is added, not multiplied: only without it is the form linear in each of the other two.
-    pairs = {"<output, g>": (forward(arrays["input"], arrays["weight"], **problem.parameters), g)}
+    pairs = {"<output, g>": (forward(arrays["input"], arrays["weight"], **p), g)}
     pairs.update({f"<{name}, grad_{name}>": (arrays[name], gradients[name]) for name in ("input", "weight")})
     quotients = (
         differences(

@@ -52,6 +52,11 @@ class Stage:
         return self.name == "slide"
 
     @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the recorded step was called with; nothing for an array that no step made."""
+        return () if self.step is None else self.step.arguments
+
+    @property
     def put_in(self) -> np.ndarray:
         """Which of its cells are zeros that stand for no element; the array's shape."""
         return (self.roots < 0).reshape(self.array.shape)
@@ -59,7 +64,7 @@ class Stage:
     @property
     def idle(self) -> bool:
         """Whether the move changed nothing: the same cells in the same places."""
-        return self.moved and self.step.arguments[0].shape == self.array.shape and _in_order(self.sources[0])
+        return self.moved and self.arguments[0].shape == self.array.shape and _in_order(self.sources[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +85,7 @@ class Trace:
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """What was put around the array under the window, as it was applied."""
-        step = next(stage.step for stage in self.stages if stage.name == "pad")
-        return tuple(step.arguments[1])
+        return tuple(next(stage.arguments[1] for stage in self.stages if stage.name == "pad"))
 
     @property
     def after(self) -> list[int]:
