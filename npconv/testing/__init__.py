@@ -4,6 +4,7 @@ A verdict rests on exact integers, compared by equality; on index maps, read out
 on the trilinear identity; and, for floats, on a derived bound.  There is no tolerance anywhere.
 """
 
+from npconv.testing.assertions import assert_conv_close, cases
 from npconv.testing.checking import check
 
-__all__ = ["check"]
+__all__ = ["assert_conv_close", "cases", "check"]

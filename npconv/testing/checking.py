@@ -12,7 +12,7 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing import identity
 from npconv.testing.candidate import adapted, declared_by
-from npconv.testing.cases import full
+from npconv.testing.problems import full
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
 from npconv.testing.exchange import Answered

@@ -77,14 +77,17 @@ def explains(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
         if len(faults) < 2:
             raise
         return None
-    return None if predicted is None else same(o.got, predicted)
+    return None if predicted is None else same(o.got, predicted, o.limit)
 
 
-def same(got: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Equal elements. What was never written may hold NaN or 0; quotients may be rounded."""
+def same(got: np.ndarray, predicted: np.ndarray, limit: np.ndarray | float = 0.0) -> np.ndarray:
+    """Elements that are as predicted: equal, where the data are exact; else to within the limit.
+
+    What was never written may hold NaN or 0; a quotient may be rounded to the narrowest format.
+    """
     unwritten = np.isnan(predicted)
-    whole = predicted == np.rint(predicted)
-    slack = np.where(whole, 0, 2.0**-8 * abs(predicted))
+    quotient = predicted != np.rint(predicted)
+    slack = limit if np.any(limit) else np.where(quotient, 2.0**-8 * abs(predicted), 0.0)
     with np.errstate(invalid="ignore"):
         near = (got == predicted) | (abs(got - predicted) <= slack)
     return np.where(unwritten, np.isnan(got) | (got == 0), near)

@@ -25,7 +25,7 @@ import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Call, Declared
-from npconv.testing.cases import covering, full
+from npconv.testing.problems import covering, full
 from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.formats import named
 from npconv.testing.parts import PARTS, output_shape, parts_of, result_shape

@@ -139,13 +139,13 @@ def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observat
 def _formula(
     runner: Runner, part: str, smallest: Observation, failing: Sequence[Observation]
 ) -> list[str]:
-    """The index formula on the smallest case, or on the first failing one that shows a difference."""
-    problems = [smallest.problem, *(o.problem for o in sorted(failing, key=lambda o: o.case.due.size)[:8])]
+    """The index formula on the first failing case that shows a difference; on the smallest, a formula
+    says little, so it comes last."""
+    problems = [o.problem for o in sorted(failing, key=lambda o: o.case.due.size)[:8]]
     shown: list[str] = []
-    for problem in problems:
+    for problem in (*problems, smallest.problem):
         lines = observed_formula(runner, part, problem)
         shown = shown or lines
         if len(lines) > 1:
             return lines
     return shown
-

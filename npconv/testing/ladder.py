@@ -10,7 +10,7 @@ import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing import layers, numerics
-from npconv.testing.cases import FACTORS, Domain, base, covering, full
+from npconv.testing.problems import FACTORS, Domain, base, covering, full
 from npconv.testing.candidate import MEMORY, Call
 from npconv.testing.observation import INEXACT, REFUSED, Observation, could_show, exact_case, observe
 from npconv.testing.parts import PARTS

@@ -56,6 +56,7 @@ class Observation:
     kind: str
     got: np.ndarray | None = field(default=None, repr=False)
     detail: str = ""
+    limit: np.ndarray | float = field(default=0.0, repr=False)  # what rounding may do; exact data: nothing
 
     @property
     def part(self) -> str:
@@ -71,11 +72,11 @@ class Observation:
 
     @cached_property
     def wrong(self) -> np.ndarray:
-        """Which elements differ; all of them where the shape is wrong."""
+        """Which elements differ by more than the limit; all of them where the shape is wrong."""
         assert self.got is not None
         if self.got.shape != self.case.due.shape:
             return np.ones(self.got.shape, bool)
-        return ~(self.got == self.case.due)
+        return ~((self.got == self.case.due) | (abs(self.got - self.case.due) <= self.limit))
 
 
 def observe(runner: Runner, case: Case, memory: str = "plain", out: float | None = None) -> Observation:

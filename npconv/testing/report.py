@@ -98,7 +98,8 @@ def _lines(report: Report) -> list[str]:
         lines += ["", f"  identity: {report.identity}"]
     lines += _section("unsupported", [f"{part}: {what}" for part, refused in report.unsupported.items() for what in refused])
     lines += _section("odd", [line for rung in report.rungs for line in rung.odd])
-    lines += _section("notes", [line for rung in report.rungs for line in rung.notes])
+    notes = dict.fromkeys(line for rung in report.rungs for line in rung.notes)
+    lines += _section("notes", list(notes))
     lines += _section("passport", [f"{name}: {fact}" for name, fact in report.passport.items()], limit=20)
     if report.reproduction:
         lines += ["", "  to reproduce:", *("    " + line for line in report.reproduction.rstrip().splitlines())]

@@ -15,7 +15,7 @@ def shrink(problem: Problem, fails: Callable[[Problem], bool]) -> Problem:
     """The problem, made smaller step by step as long as `fails` says that it still does.
 
     >>> str(shrink(Problem.parse("N2C4O6G2_i9x7_k3_s2_p1_bias"), lambda p: p.G > 1 and max(p.stride) > 1))
-    'C2O2G2_i1x2_k1_s1x2'
+    'C2O2G2_i1x1_k1_s1x2'
     """
     asked = 0
     current = problem.canonical()

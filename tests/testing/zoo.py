@@ -175,3 +175,10 @@ TRANSPOSED_KERNELS = [
 ]
 
 WRONG = FORWARD_KERNELS + GRADIENT_KERNELS + TRANSPOSED_KERNELS
+
+
+def is_named(wrong, report):
+    """Whether the report names all faults of the kernel, in findings that explain everything."""
+    said = " | ".join(finding.sentence for finding in report.findings if finding.named)
+    choices = [(word,) if isinstance(word, str) else word for word in wrong.words]
+    return all(any(word in said for word in choice) for choice in choices)

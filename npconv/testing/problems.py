@@ -58,7 +58,7 @@ def covering(domain: Domain, strength: int) -> tuple[Problem, ...]:
     """Problems that show every combination of `strength` values of the domain, and the tails.
 
     >>> len(covering(full(), 2)), [str(problem) for problem in covering(full(), 2)[:2]]
-    (25, ['N2C2O3_i5_k3x2_bias', 'N2C4O4_i5_k3x2_bias'])
+    (29, ['N2C2O3_i5x6_k3x2_bias', 'C2O4G2_i7x9_k3x2_s2x3_p1:2x2:1_d2x1'])
     """
     factors = {name: values for name, values in domain.factors.items()}
     if not domain.uneven:  # the ends of each axis are one factor

@@ -1,0 +1,283 @@
+"""Verdicts on candidates of every temper, and what a report says."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import npconv
+import numpy as np
+import pytest
+from npconv.testing import check
+from npconv.testing.report import EXIT_CODES
+from zoo_kernels import build
+
+
+def conv(input, weight, bias, **p):
+    return npconv.conv(input, weight, bias, **p)
+
+
+def test_a_callable_is_a_forward():
+    report = check(conv, layers=False)
+    assert report.verdict == "PASS" and report.parts == ("forward",) and report.exit_code == 0
+    assert [rung.status for rung in report.rungs[:8]] == ["passed"] * 8
+
+
+def test_a_hang_is_a_verdict():
+    def hangs(input, weight, bias, **p):
+        while True:
+            pass
+
+    report = check(hangs, layers=False, time_limit=0.2)
+    assert report.verdict == "WRONG" and "does not come back" in report.faults[0]
+
+
+def test_a_crash_of_python_is_a_verdict():
+    def crashes(input, weight, bias, **p):
+        if p["groups"] > 1:
+            raise IndexError("out of range")
+        return conv(input, weight, bias, **p)
+
+    report = check(crashes, layers=False)
+    assert report.verdict == "WRONG" and "raises IndexError: out of range" in report.faults[0]
+    assert report.trigger == "groups > 1"
+
+
+def test_a_crash_of_the_process_is_a_verdict(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text("import os\ndef f(input, weight, bias, **p):\n    os.abort()\n")
+    report = check(f"{path}:f", layers=False)
+    assert report.verdict == "WRONG" and "the process died of SIGABRT" in report.faults[0]
+
+
+def test_a_kernel_in_a_process_of_its_own_is_judged_like_any(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(
+        "import npconv\nprint('noise')\ndef f(input, weight, bias, **p):\n    print('more')\n"
+        "    return npconv.conv(input, weight, None, **p)\n"
+    )
+    report = check(f"{path}:f", layers=False)
+    assert report.verdict == "WRONG" and report.faults[0].startswith("forward: the bias is missing")
+    assert report.trigger == "bias"
+
+
+def test_a_slip_inside_numpy_is_no_refusal():
+    def slips(input, weight, bias, **p):
+        return np.zeros((2, 3)) + np.zeros((4, 5))
+
+    assert "raises ValueError: operands could not be broadcast" in check(slips, layers=False).faults[0]
+
+
+def test_refusing_everything_is_unsupported():
+    def refuses(input, weight, bias, **p):
+        raise NotImplementedError("not yet")
+
+    report = check(refuses)
+    assert report.verdict == "UNSUPPORTED" and report.exit_code == 2
+    assert report.unsupported == {"forward": ["everything (NotImplementedError: not yet)"]}
+
+
+def test_what_is_refused_is_listed_and_no_fault():
+    def some(input, weight, bias, *, stride, padding, dilation, groups):
+        if groups > 1 or any(lo != hi for lo, hi in padding):
+            raise ValueError("not this")
+        return npconv.conv(input, weight, bias, stride, padding, dilation, groups)
+
+    report = check(some, layers=False)
+    assert report.verdict == "PASS"
+    told = " ".join(report.unsupported["forward"])
+    assert "uneven padding" in told and "groups 2" in told and "dilation" not in told
+
+
+def test_a_refusal_of_a_combination_has_its_trigger():
+    def some(input, weight, bias, *, stride, padding, dilation, groups):
+        if groups > 1 and max(dilation) > 1:
+            raise NotImplementedError("both")
+        return npconv.conv(input, weight, bias, stride, padding, dilation, groups)
+
+    (line,) = check(some, layers=False).unsupported["forward"]
+    assert line.startswith("groups > 1 and dilation > 1 (NotImplementedError: both)")
+
+
+def test_writing_into_an_input_is_a_verdict():
+    def writes(input, weight, bias, **p):
+        y = conv(input, weight, bias, **p)
+        weight[...] = 0
+        return y
+
+    assert "writes into its input weight" in check(writes, layers=False).faults[0]
+
+
+@pytest.mark.parametrize(
+    "result, told",
+    [
+        (lambda y: y.tolist(), "the result is a list, not an array"),
+        (lambda y: None, "the result is a NoneType, not an array"),
+        (lambda y: y.astype(str), "holds no real numbers"),
+    ],
+)
+def test_a_wrong_type_is_a_verdict(result, told):
+    report = check(lambda *arrays, **p: result(conv(*arrays, **p)), layers=False)
+    assert report.verdict == "WRONG" and told in report.faults[0]
+
+
+def test_a_declared_dtype_must_be_kept():
+    report = check(lambda *a, **p: conv(*a, **p).astype(np.float64), layers=False, output="float32")
+    assert "the result has dtype float64, declared float32" in report.faults[0]
+
+
+def test_adding_to_the_old_content_of_out_is_found():
+    def adds(input, weight, bias, *, out=None, **p):
+        y = conv(input, weight, bias, **p)
+        if out is None:
+            return y
+        out += y
+        return out
+
+    report = check(adds, layers=False)
+    assert report.verdict == "WRONG" and "added to what the output held before" in report.faults[0]
+
+
+def test_adding_to_an_earlier_result_is_found():
+    held = {}
+
+    def accumulates(input, weight, bias, **p):
+        key = (input.shape, weight.shape, str(p), None if bias is None else 1)
+        held[key] = held.get(key, 0) + conv(input, weight, bias, **p)
+        return held[key].copy()
+
+    report = check(accumulates, layers=False)
+    assert report.verdict == "WRONG" and "the second call adds to the result of the first" in report.faults[0]
+
+
+def test_unwritten_elements_of_out_are_found():
+    def forgets(input, weight, bias, *, out=None, **p):
+        y = conv(input, weight, bias, **p)
+        if out is None:
+            return y
+        out[..., :-1] = y[..., :-1]
+        return out
+
+    assert "elements of the output are not written" in check(forgets, layers=False).faults[0]
+
+
+def test_a_kernel_that_ignores_strides_in_memory_is_found():
+    def flat(input, weight, bias, **p):
+        raw = np.lib.stride_tricks.as_strided(input, input.shape, np.zeros(input.shape, input.dtype).strides)
+        return conv(raw if input.base is not None and min(input.strides) > 0 else input, weight, bias, **p)
+
+    report = check(flat, layers=False)
+    assert report.verdict == "WRONG" and "every second element of a larger array" in report.faults[0]
+
+
+def test_chance_is_suspicious():
+    state = [0]
+
+    def drifts(input, weight, bias, **p):
+        state[0] += 1
+        y = conv(input, weight, bias, **p)
+        exact = (y == np.rint(y)).all()
+        return y if exact else y * np.float32(1 + 2.0**-23 * (state[0] % 2))
+
+    report = check(drifts, layers=False)
+    assert report.verdict == "SUSPICIOUS" and report.exit_code == 1
+    assert "three equal calls gave different bits" in report.why
+
+
+def test_a_fault_of_no_kind_still_gets_trigger_case_and_formula():
+    def odd(input, weight, bias, *, stride, padding, dilation, groups):
+        if max(stride) > 1 and groups > 1:
+            input = np.roll(input, 2, axis=-1) + 3 * np.roll(input, 1, axis=-2)
+        return npconv.conv(input, weight, bias, stride, padding, dilation, groups)
+
+    report = check(odd, layers=False)
+    assert report.verdict == "WRONG"
+    assert "no known fault, alone or with another, explains all" in report.faults[0]
+    assert report.trigger == "groups > 1 and stride > 1"
+    assert report.findings[0].smallest.startswith("C2O2G2") and "_s" in report.findings[0].smallest
+    assert report.formula and "readings differ" in " ".join(report.formula)
+
+
+def test_an_unknown_index_formula_is_read_out():
+    changes = (("rows = SH * np.arange(OH) + DH * kh - top", "rows = 3 * np.arange(OH) + DH * kh - top - kw"),)
+    report = check(build("taps", changes), layers=False)
+    assert "no known fault" in report.faults[0]
+    formula = " ".join(report.formula)
+    assert "3*oh" in formula and "- kw" in formula and "due: " in formula
+
+
+def test_the_identity_names_who_disagrees():
+    kernel = build("composed", (("dw = np.zeros(weight_size, input.dtype)", "dw = np.zeros(weight_size, input.dtype); input = input[:, ::-1]; x = x[:, ::-1]"),))
+    report = check(kernel, layers=False)
+    assert "grad_weight differs from the other two in" in report.identity
+    assert "forward" not in report.identity and "grad_input" not in report.identity
+
+
+def test_data_that_could_not_show_a_fault_are_mistrusted():
+    report = check(conv, only="i1x1_k1_p4")  # 80 of 81 outputs are zero
+    assert report.verdict == "MISTRUSTED" and report.exit_code == 2
+    assert "only 1 of 81 elements" in report.why
+
+
+def test_only_runs_one_problem():
+    report = check(build("taps", (("- left", "- right"),)), only="C2O3_i5x6_k3_p1:2x0:1")
+    assert report.verdict == "WRONG" and len(report.rungs) == 1
+
+
+def test_real_layers_are_contracted():
+    report = check(conv)
+    assert report.verdict == "PASS" and report.rungs[-1].name == "real layers" and report.rungs[-1].cases == 6
+
+
+def test_a_fault_that_only_real_layers_show_is_found():
+    def large(input, weight, bias, **p):
+        y = conv(input, weight, bias, **p)
+        if y.shape[1] > 100:
+            y[:, 100] = 0
+        return y
+
+    report = check(large)
+    assert report.verdict == "WRONG" and report.why == "breaks at 'real layers'"
+    assert "res3a" in report.faults[0]
+
+
+def test_one_record_three_views():
+    report = check(lambda *a, **p: conv(a[0], a[1], None, **p), layers=False)
+    record = json.loads(report.to_json())
+    assert record["verdict"] == report.verdict == "WRONG" and record["faults"] == report.faults
+    assert record["rungs"][0]["status"] == "passed"
+    suite = ElementTree.fromstring(report.to_junit())
+    assert suite.get("failures") == "1" and suite.find("testcase/failure").get("message") == report.faults[0]
+    assert report.faults[0] in str(report) and str(report).startswith("WRONG")
+
+
+def test_the_same_text_every_time():
+    kernel = build("taps", (("- left", "- right"),))
+    assert str(check(kernel, layers=False)) == str(check(kernel, layers=False))
+
+
+def test_every_verdict_has_an_exit_code():
+    assert EXIT_CODES == {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2}
+
+
+def test_nhwc_and_hwio_are_declared():
+    def nhwc(input, weight, bias, *, stride, padding, dilation, groups):
+        y = npconv.conv(input.transpose(0, 3, 1, 2), weight.transpose(3, 2, 0, 1), bias, stride, padding, dilation, groups)
+        return y.transpose(0, 2, 3, 1)
+
+    assert check(nhwc, layers=False, layout="NHWC", weight_layout="HWIO").verdict == "PASS"
+    assert check(nhwc, layers=False).verdict == "WRONG"
+
+
+@pytest.mark.parametrize("rank", [1, 3])
+def test_other_ranks(rank):
+    assert check(conv, rank=rank, layers=False).verdict == "PASS"
+    report = check(lambda x, w, b, **p: conv(x, w[..., ::-1], b, **p), rank=rank, layers=False)
+    assert report.verdict == "WRONG" and "flipped" in report.faults[0]
+
+
+def test_what_is_no_candidate_is_a_type_error():
+    with pytest.raises(TypeError, match="not callable and has none of forward"):
+        check(3)
+    with pytest.raises(TypeError, match="colour unknown"):
+        check(conv, colour="red")
+    with pytest.raises(ValueError, match="there is no file"):
+        check("nowhere.py:f")
