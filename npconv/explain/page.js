@@ -3,7 +3,6 @@
 // sources, and the products written out are those whose sum was recorded.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  data.problems.forEach((problem) => problem.maps.forEach(prepare));
   const at = (id) => document.getElementById(id);
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -16,7 +15,16 @@
   // ------------------------------------------------------------ who feeds whom
 
   function prepare(shown) {
-    shown.stages.forEach((stage) => { stage.zeros = new Set(stage.put_in); });
+    shown.stages.forEach((stage) => { stage.zeros = new Set(stage.put_in); stage.used = new Set(); });
+    const slide = shown.stages[shown.slide];
+    slide.values.forEach((_, cell) => pairs(shown, cell).filter((pair) => isReal(shown, pair)).forEach((pair) => {
+      slide.used.add(cell);
+      slide.parents.forEach((parent, side) => shown.stages[parent].used.add(pair[side]));
+    }));
+    for (let number = shown.slide - 1; number >= 0; number -= 1) {
+      const { parents, sources, used } = shown.stages[number];
+      parents.forEach((parent, side) => used.forEach((cell) => shown.stages[parent].used.add(sources[side][cell])));
+    }
     return shown;
   }
 
@@ -264,11 +272,11 @@
     return td;
   }
 
-  // A cell that reaches no result, or a result that nothing reaches.
+  // A cell that goes into no product, or a result that is the sum of none.
   function isUnread(shown, number, cell) {
-    if (number < shown.slide && shown.stages[number].lane !== "bias") return fed(shown, number, cell)[shown.slide].size === 0;
-    if (shown.stages[number].lane === "bias") return false;
-    return pairs(shown, summed(shown, number, cell)).every((pair) => !isReal(shown, pair));
+    const stage = shown.stages[number];
+    if (stage.lane === "bias") return false;
+    return number < shown.slide ? !stage.used.has(cell) : !shown.stages[shown.slide].used.has(summed(shown, number, cell));
   }
 
   function walk(event, stage, number, cell) {
@@ -388,6 +396,7 @@
     }
   }
 
+  data.problems.forEach((problem) => problem.maps.forEach(prepare));
   data.problems.forEach((each, number) => at("problem").append(make("option", { value: String(number), textContent: each.title })));
   at("problem").addEventListener("change", () => choose(Number(at("problem").value), state.map));
   at("first").addEventListener("click", () => { stop(); go(0, 0); });

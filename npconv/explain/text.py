@@ -50,12 +50,14 @@ def explain(problem: Problem, of: str = "forward", at: Sequence[int] | None = No
     """
     scene = Scene.of(problem)
     figures = scene.figures(of)
+    if at is not None and len(figures) > 1:
+        raise ValueError(f"element: {of!r} is {len(figures)} maps, each with elements of its own; leave it out")
     shown = scene.transposed() if of == "transpose" else scene
     heading = f"{problem}: {TITLES[of]}"
     lines = [heading, "=" * len(heading), "", *_facts(shown)]
     for number, figure in enumerate(figures, start=1):
         of_many = f"MAP {number} OF {len(figures)}: a term of {figure.result}" if len(figures) > 1 else ""
-        lines += ["", *([of_many] if of_many else []), *_figure(figure, at if len(figures) == 1 else None)]
+        lines += ["", *([of_many] if of_many else []), *_figure(figure, at)]
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from problems import expected, random_problem
 
-from npconv.explain import page
+from npconv.explain import page, svg
 from npconv.explain.lessons import NAMES
 from npconv.explain.scene import Scene
 from npconv.problem import Problem
@@ -327,6 +327,17 @@ def test_no_screen_is_too_narrow(opened, file, width):
         opened.resize(width, 800)
         opened.open(file, place)
         assert opened.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_an_animated_picture_shows_one_frame_and_stands_still_where_less_motion_is_wanted(opened, tmp_path):
+    drawn = tmp_path / "sliding.svg"
+    drawn.write_text(svg.animation(Scene.of(Problem.parse("i4x4_k3")).figures("forward")[0]), encoding="utf-8")
+    shown = """return [...document.querySelectorAll('.frame')].filter((f) => getComputedStyle(f).opacity === '1').length"""
+    moving = "return getComputedStyle(document.querySelector('.frame')).animationName"
+    opened.open(drawn)
+    assert opened.run(shown) == 1 and opened.run(moving) == "f0"
+    opened.media(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
+    assert opened.run(shown) == 1 and opened.run(moving) == "none"
 
 
 def test_the_page_asks_nothing_of_the_network(opened):

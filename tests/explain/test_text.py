@@ -159,6 +159,11 @@ def test_the_second_order_is_four_maps():
     ]  # fmt: skip
 
 
+def test_an_element_of_four_maps_is_refused():
+    with pytest.raises(ValueError, match="element: 'double' is 4 maps, each with elements of its own; leave it out"):
+        text.explain(Problem.parse("i4_k2"), "double", (0,))
+
+
 def test_nothing_but_the_escapes_is_changed_by_colour():
     page = text.explain(Problem.parse("C2O2_i5_k3_s2_p1"), "forward")
     painted = text.coloured(page)
