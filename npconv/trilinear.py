@@ -192,7 +192,7 @@ class Form:
             return dtypes.sum_over_positions(values)
         if len(inside) == 1:  # a bias on its way to the output, or an array that is only padded
             (values,) = inside.values()
-            return self._outward(term.gives, values.copy())  # no move need have run: never hand back the caller's own
+            return self._outward(term.gives, values.copy())  # never the caller's own array
         first, second = TAKES[term.gives]
         if term.gives != "output":
             # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
