@@ -187,9 +187,10 @@ def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
 
     turned: the runs of taps stand innermost.  Nothing is copied where they are runs already.
     """
-    runs = _join(windows, 2, 5) and _join(windows, 5, 8)
-    if runs and windows.dtype == dtype and windows.itemsize in (windows.strides[4], windows.strides[7]):
-        return windows
+    if windows.dtype == dtype and _join(windows, 2, 5) and _join(windows, 5, 8):
+        (K, down), (P, along) = _run(windows, 2, 5), _run(windows, 5, 8)
+        if down == dtype.itemsize and along >= K * down or along == dtype.itemsize and down >= P * along:
+            return windows
     order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
     columns = _scratch(tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
     columns[...] = windows
@@ -213,6 +214,12 @@ def _join(x: np.ndarray, first: int, last: int | None) -> bool:
     """Whether these axes are one axis without a copy."""
     axes = [(n, step) for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
     return all(step == n * inner for (_, step), (n, inner) in zip(axes, axes[1:]))
+
+
+def _run(x: np.ndarray, first: int, last: int) -> tuple[int, int]:
+    """The length of these axes as one, and its step in bytes."""
+    steps = [step for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
+    return prod(x.shape[first:last]), steps[-1] if steps else x.itemsize
 
 
 def im2col(

@@ -26,7 +26,7 @@ from npconv.arguments import Pair, Shape
 SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
-ROWS = 24  # rows: here copying the columns costs about as much as multiplying them
+ROWS = 16  # rows: with fewer, copying the columns costs more than multiplying them
 
 _budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
 
@@ -169,18 +169,31 @@ def _widened(axes: list[Shape], o: list[int], lines: list[list[Line]], rows: int
     """The phases, put together to one of several outputs a window on each axis where that pays."""
     least = [l // gcd(s, l) for _, _, s, _, l, _ in axes]  # all phases of an axis, or one output
     one_tap = all(k <= l for _, k, _, _, l, _ in axes)  # then no tap is multiplied in vain
-    if not one_tap and rows > 16:
+    if not one_tap and rows > ROWS:
         return lines
-    row = [
-        w
-        for w in range(least[-1], o[-1] + 1, least[-1])
-        if o[-1] % w == 0 and axes[-1][1] > axes[-1][4] and rows * prod(least[:-1]) * w <= ROWS
-    ]
-    widths = [*least[:-1], max(row, default=least[-1])]
+    widths = list(least)
+    _, k, _, _, l, _ = axes[-1]
+    if k > l:
+        widths[-1] = _width(o[-1], least[-1], ROWS // (rows * prod(least[:-1])))
     for w, P, size, axis in zip(widths, least, o, lines):
-        if w > 1 and (size % w or len(axis) < P or any(line.d > 1 for line in axis)):
+        if w > 1 and (size < w or len(axis) < P or any(line.d > 1 for line in axis)):
             return lines
-    return [[_wide_line(w, *axis, o)] if w > 1 else old for w, axis, o, old in zip(widths, axes, o, lines)]
+    return [old if w == 1 else _wide_lines(w, *axis, o) for w, axis, o, old in zip(widths, axes, o, lines)]
+
+
+def _width(size: int, least: int, most: int) -> int:
+    """The largest multiple of `least` up to `most`, or one that leaves no rest if there is one half as large."""
+    possible = range(least, min(most, size) + 1, least) or range(least, least + 1)
+    even = max((w for w in possible if size % w == 0), default=0)
+    return even if 2 * even >= possible[-1] else possible[-1]
+
+
+def _wide_lines(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line]:
+    """The outputs w*p' + a, with a < w, as one phase, and the rest that fills no window as it was."""
+    end = o // w * w
+    rest = _lines(i, k, s, d, l, lo - s * end, o - end)
+    shifted = [x._replace(outputs=slice(end + x.outputs.start, o, x.outputs.step)) for x in rest]
+    return [_wide_line(w, i, k, s, d, l, lo, end), *shifted]
 
 
 def _wide_line(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> Line:
