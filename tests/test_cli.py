@@ -14,6 +14,8 @@ import torch
 
 from npconv import cli
 from npconv.cli import main
+from npconv.job.layer import Layer
+from npconv.record import recording
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).parent.parent
@@ -128,6 +130,25 @@ def test_a_wrong_output_is_shown_and_exits_1(capsys, tmp_path, layer):
         "output DISAGREES: 1 of 2 integers differ, the first\n  at (0, 0, 1)\n  given  33\n  npconv 32" in out
     )
     assert err == "" and contents(tmp_path / "out.npz")["output"].tolist() == [[[21, 32]]]
+
+
+def test_gradients_that_break_the_identity_exit_1(capsys, monkeypatch, layer):
+    gradients = Layer.gradients
+    monkeypatch.setattr(Layer, "gradients", lambda self: {n: a + 1 for n, a in gradients(self).items()})
+    assert main(["grad", str(layer)]) == 1
+    assert "they DIFFER by" in capsys.readouterr().out
+
+
+def test_numbers_that_overflow_are_remarked_on(capsys, tmp_path):
+    """300 * 300 is more than float16 holds, and infinity * 0 is no number."""
+    x, w = np.array([[[300, 0, 1]]], "f2"), np.array([[[300, 0]]], "f2")
+    np.savez(tmp_path / "f.npz", input=x, weight=w, output=np.array([[[np.inf, 0]]], "f2"))
+    assert main(["grad", str(tmp_path / "f.npz")]) == 0
+    out, err = capsys.readouterr()
+    assert "note: output: 1 of 2 values are not finite" in out and err == ""
+    np.savez(tmp_path / "g.npz", input=x, weight=np.array([[[np.inf, 1]]]))
+    assert main(["grad", str(tmp_path / "g.npz")]) == 0
+    assert "no evidence: not everything is finite" in capsys.readouterr().out
 
 
 def test_separate_files_and_flags_are_enough(capsys, tmp_path):
@@ -257,6 +278,12 @@ def test_an_output_that_cannot_be_written(capsys, tmp_path, layer):
     (tmp_path / "ro.npz").chmod(0o444)
     refused(capsys, ["grad", layer, "-o", tmp_path / "ro.npz"], "it cannot be written: the file is read-only")
     assert (tmp_path / "ro.npz").read_bytes() == b"old"
+
+
+def test_where_nothing_can_be_written_nothing_is_computed(capsys, tmp_path, layer):
+    with recording() as steps:
+        refused(capsys, ["grad", layer, "-o", tmp_path], "it is a directory")
+    assert steps == []
 
 
 def test_bad_input_leaves_an_old_output_as_it_was(capsys, tmp_path, layer):

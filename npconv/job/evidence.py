@@ -146,7 +146,7 @@ class Evidence:
             fractions = np.where(difference == 0, 0.0, difference / bound)
         fractions = np.where(np.isfinite(got), fractions, np.inf)
         overflow = ~np.isfinite(got) & (magnitudes + bound >= coarser.largest)
-        judged = np.isfinite(due) & np.isfinite(bound) & ~overflow
+        judged = np.isfinite(bound) & ~overflow
         return _worst(name, coarser, terms, fractions, judged, got, due)
 
     def _format(self, array: np.ndarray) -> Format | None:

@@ -33,12 +33,15 @@ def read(file: str | None, flags: Mapping[str, Any]) -> Request:
     `flags`: paths of .npy files for arrays, values for parameters.  Errors: OSError, ValueError or
     TypeError that names the file, the array or the parameter, before anything is computed.
     """
-    found, unused = files.read_npz(file, NAMES) if file is not None else ({}, [])
-    paths = {name: flags[name] for name in (*ARRAYS, *RESULTS) if name in flags}
-    arrays = {name: found[name] for name in (*ARRAYS, *RESULTS) if name in found and name not in paths}
-    arrays.update({name: files.read_npy(path, name) for name, path in paths.items()})
+    wanted = [name for name in NAMES if name not in flags]
+    found, unused = files.read_npz(file, wanted) if file is not None else ({}, [])
+    arrays = {name: found[name] for name in (*ARRAYS, *RESULTS) if name in found}
     parameters = {name: found[name].tolist() for name in PARAMETERS if name in found}
-    parameters.update({name: flags[name] for name in PARAMETERS if name in flags})
+    for name, value in flags.items():
+        if name in PARAMETERS:
+            parameters[name] = value
+        else:
+            arrays[name] = files.read_npy(value, name)
     return request(arrays, parameters, unused)
 
 

@@ -83,11 +83,11 @@ def test_floats_keep_it_within_their_rounding(kind, parameters):
         assert not identity.exact and 0 <= identity.fraction <= 1
 
 
-@pytest.mark.parametrize("kind", ["f4", "f8", "c8"])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "c8"])
 @pytest.mark.parametrize("name", RESULTS[1:3])
 def test_a_wrong_float_breaks_it(kind, name):
     proof = normal(1, kind)
-    proof.results[name].flat[7] *= -1
+    proof.results[name].flat[7] *= -3
     assert proof.identity().fraction > 1
 
 
@@ -97,6 +97,8 @@ def test_a_real_input_under_a_complex_weight():
     g = random.normal(size=(1, 3, 4, 2)).view(complex)[..., 0]
     proof = evidence(x, w, g)
     assert proof.results["grad_input"].dtype == float and proof.identity().holds
+    (comparison,) = proof.compare({"grad_input": proof.results["grad_input"]})
+    assert comparison.format.complex  # it is the real part of a complex sum
 
 
 def test_transposed_floats_keep_it():
@@ -108,7 +110,7 @@ def test_transposed_floats_keep_it():
 
 def test_what_is_not_finite_is_no_evidence():
     identity = evidence(np.array([[[1.0, np.nan]]]), np.ones((1, 1, 1)), np.ones((1, 1, 2))).identity()
-    assert np.isnan(identity.fraction)
+    assert np.isnan(identity.fraction) and identity.holds
 
 
 def test_an_empty_layer_has_empty_evidence():
@@ -194,6 +196,15 @@ def test_the_bound_is_where_it_says(name, times, wrong):
     assert (comparison.wrong, comparison.index) == (wrong, index)
     assert comparison.fraction == pytest.approx(times, rel=1e-5)
     assert comparison.got == moved[index] and comparison.due == due[index]
+
+
+@pytest.mark.parametrize("times, wrong", [(1.5, 0), (2.5, 1)])
+def test_a_reference_in_the_same_kind_may_be_off_by_as_much(times, wrong):
+    """There is nothing wider than longdouble to compute it in."""
+    proof = evidence(*(np.ones((1, n, 1), "g") for n in (8, 8)), np.ones((1, 1, 1), "g"))
+    u = np.finfo("g").eps / 2
+    (comparison,) = proof.compare({"output": 8 + times * 8 * u / (1 - 8 * u) * np.full((1, 1, 1), 8, "g")})
+    assert comparison.wrong == wrong
 
 
 def test_where_all_products_are_zero_the_result_must_be():

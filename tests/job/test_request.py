@@ -60,9 +60,12 @@ def test_separate_files_need_no_npz(tmp_path):
     assert read(None, flags).layer.output().shape == (1, 2, 4, 5)
 
 
-def test_an_array_that_a_flag_replaces_is_not_looked_at(tmp_path):
-    file = saved(tmp_path, input=X, weight=np.ones(1, "M8[s]"))
-    assert read(file, dict(weight=npy(tmp_path, "w", W))).layer.weight.shape == W.shape
+def test_what_a_flag_replaces_is_not_read_and_it_is_said(tmp_path):
+    pickled = np.array([None], object)
+    file = saved(tmp_path, input=X, weight=pickled, stride=pickled, grad_output=np.ones((1, 2, 4, 5)))
+    found = read(file, dict(weight=npy(tmp_path, "w", W), stride=1))
+    assert found.layer.weight.shape == W.shape
+    assert found.notes == ("not used, of what the file holds: 'weight', 'stride'",)
 
 
 def test_results_in_the_file_are_kept_for_comparison(tmp_path):
