@@ -206,7 +206,7 @@ def _explain(commands: Commands) -> None:
         ),
         example="npconv explain i5x5_k3_s2 --of input --element 2,2",
     )
-    parser.add_argument("descriptor", metavar="DESCRIPTOR", help="the convolution, in one line")
+    _convolution(parser)
     parser.add_argument(
         "--of", default="forward", metavar="MAP", help="forward (default), input, weight, transpose or double"
     )
@@ -219,6 +219,28 @@ def _explain(commands: Commands) -> None:
     parser.set_defaults(run=_run_explain)
 
 
+def _convolution(parser: argparse.ArgumentParser) -> None:
+    """The convolution that a command is about: a descriptor, or flags."""
+    parser.add_argument("descriptor", nargs="?", metavar="DESCRIPTOR", help="the convolution, in one line")
+    flags = parser.add_argument_group("in place of DESCRIPTOR")
+    flags.add_argument("--input", type=_index, metavar="N,C,H,W", help="the input's shape")
+    flags.add_argument("--weight", type=_index, metavar="O,C,KH,KW", help="the weight's; transposed C,O,KH,KW")
+    flags.add_argument("--stride", type=_integers, metavar="S", help="2, or one an axis: 2,1")
+    flags.add_argument("--padding", type=_padding, metavar="P", help="1, 1,2, lo:hi an axis, same or valid")
+    flags.add_argument("--dilation", type=_integers, metavar="D", help="2, or one an axis: 2,1")
+    flags.add_argument("--groups", type=int, metavar="G")
+    flags.add_argument("--output-padding", type=_integers, metavar="P", help="transposed only")
+    flags.add_argument("--transposed", action="store_true", default=None, help="a transposed convolution")
+    flags.add_argument("--bias", action="store_true", default=None, help="with a bias")
+
+
+def _asked(arguments: argparse.Namespace) -> Problem:
+    from npconv.explain import asked
+
+    flags = {name: getattr(arguments, name) for name in ("input", "weight", *asked.PARAMETERS)}
+    return asked.problem(arguments.descriptor, flags)
+
+
 def _index(text: str) -> tuple[int, ...]:
     """'2,2': the index of an element."""
     numbers = _integers(text)
@@ -228,11 +250,12 @@ def _index(text: str) -> tuple[int, ...]:
 def _run_explain(arguments: argparse.Namespace) -> int:
     from npconv.explain import page, svg, text
 
+    problem = _asked(arguments)
     if arguments.html is not None:
-        return page.run(arguments.descriptor, arguments.html)
+        return page.run(problem, arguments.html)
     if arguments.svg is not None:
-        return svg.run(arguments.descriptor, arguments.of, arguments.element, arguments.svg, arguments.animated)
-    return text.run(arguments.descriptor, arguments.of, arguments.element)
+        return svg.run(problem, arguments.of, arguments.element, arguments.svg, arguments.animated)
+    return text.run(problem, arguments.of, arguments.element)
 
 
 # ---------------------------------------------------------------- shape
@@ -249,14 +272,14 @@ def _shape(commands: Commands) -> None:
         ),
         example="npconv shape C3O8_i224x224_k7_s2_p3",
     )
-    parser.add_argument("descriptor", metavar="DESCRIPTOR", help="the convolution, in one line")
+    _convolution(parser)
     parser.set_defaults(run=_run_shape)
 
 
 def _run_shape(arguments: argparse.Namespace) -> int:
     from npconv.explain import shape
 
-    return shape.run(arguments.descriptor)
+    return shape.run(_asked(arguments))
 
 
 # ---------------------------------------------------------------- grad

@@ -71,13 +71,13 @@ QUESTIONS = (
 )
 
 
-def run(descriptor: str, path: str) -> int:
+def run(problem: Problem, path: str) -> int:
     """Write the page, with this problem first, and say where; 0.
 
     ValueError where the problem cannot be shown or makes too large a page; OSError where the file
     cannot be written.
     """
-    write_text(path, page(Problem.parse(descriptor)))
+    write_text(path, page(problem))
     print(f"wrote {path}, a page to open in any browser")
     return 0
 

@@ -12,12 +12,9 @@ from npconv.geometry import Axis, Pair
 from npconv.problem import Problem
 
 
-def run(descriptor: str) -> int:
-    """Print a problem's sizes and how other libraries write it; 0.
-
-    ValueError where the descriptor is not understood or names no legal problem.
-    """
-    print(shape(Problem.parse(descriptor)))
+def run(problem: Problem) -> int:
+    """Print a problem's sizes and how other libraries write it; 0."""
+    print(shape(problem))
     return 0
 
 

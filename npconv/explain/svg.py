@@ -74,13 +74,13 @@ class Placed:
         return self.x + plane * (columns * CELL + CELL / 2) + column * CELL, self.top + row * CELL
 
 
-def run(descriptor: str, of: str, at: Sequence[int] | None, path: str, animated: bool) -> int:
+def run(problem: Problem, of: str, at: Sequence[int] | None, path: str, animated: bool) -> int:
     """Write a picture of one map, and say where; 0.
 
     ValueError where the map has more than one term (draw its terms from their own problems), or the
     problem, map or element is not there; OSError where the file cannot be written.
     """
-    figures = Scene.of(Problem.parse(descriptor)).figures(of)
+    figures = Scene.of(problem).figures(of)
     if len(figures) > 1:
         raise ValueError(
             f"of: {of!r} is {len(figures)} maps; a picture shows one; choose another, or read the text"

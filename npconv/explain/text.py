@@ -25,12 +25,9 @@ TITLES = {
 }
 
 
-def run(descriptor: str, of: str = "forward", at: Sequence[int] | None = None) -> int:
-    """Print an explanation, coloured where a terminal reads it; 0.
-
-    ValueError as for `explain`, and where the descriptor is not understood.
-    """
-    text = explain(Problem.parse(descriptor), of, at)
+def run(problem: Problem, of: str = "forward", at: Sequence[int] | None = None) -> int:
+    """Print an explanation, coloured where a terminal reads it; 0.  ValueError as for `explain`."""
+    text = explain(problem, of, at)
     print(coloured(text) if sys.stdout.isatty() else text)
     return 0
 
@@ -51,7 +48,9 @@ def explain(problem: Problem, of: str = "forward", at: Sequence[int] | None = No
     scene = Scene.of(problem)
     figures = scene.figures(of)
     if at is not None and len(figures) > 1:
-        raise ValueError(f"element: {of!r} is {len(figures)} maps, each with elements of its own; leave it out")
+        raise ValueError(
+            f"element: {of!r} is {len(figures)} maps, each with elements of its own; leave it out"
+        )
     shown = scene.transposed() if of == "transpose" else scene
     heading = f"{problem}: {TITLES[of]}"
     lines = [heading, "=" * len(heading), "", *_facts(shown)]

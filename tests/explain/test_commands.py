@@ -24,6 +24,24 @@ def test_shape_prints_sizes_and_dialects(capsys):
 
 
 @pytest.mark.parametrize(
+    "flags, line",
+    [
+        ("--input 1,2,5,6 --weight 4,2,3,3 --stride 2", "C2O4_i5x6_k3_s2"),
+        ("--input 1,4,7 --weight 6,2,3 --groups 2 --padding 1:0 --bias", "C4O6G2_i7_k3_p1:0_bias"),
+        ("--input 1,1,6,6 --weight 1,1,3,3 --padding same", "i6x6_k3_p1"),
+        ("--input 2,4,3,3 --weight 4,3,3,3 --transposed --groups 2 --stride 2 --output-padding 1",
+         "transposed_N2C4O6G2_i3x3_k3_s2_op1"),
+    ],
+)  # fmt: skip
+def test_flags_name_the_same_convolution_as_a_descriptor(flags, line, capsys):
+    assert main(["shape", *flags.split()]) == 0
+    by_flags = capsys.readouterr().out
+    assert main(["shape", line]) == 0
+    assert by_flags == capsys.readouterr().out
+    assert by_flags.startswith(line + "\n")
+
+
+@pytest.mark.parametrize(
     "words, complaint",
     [
         (["explain", "i4"], "npconv explain: problem: 'i4' lacks k"),
@@ -34,6 +52,20 @@ def test_shape_prints_sizes_and_dialects(capsys):
         (["explain", "i4_k3", "--element", "7"], "npconv explain: element: [7] is not in output"),
         (["explain", "i4_k3", "--element", "x"], "argument --element: 'x' is not an integer"),
         (["explain", "i4x4x4_k3"], "npconv explain: problem: it has 3 spatial axes"),
+        (
+            ["shape"],
+            "npconv shape: input: it is missing; give a descriptor as in i5x5_k3_s2, or --input and --weight",
+        ),
+        (
+            ["shape", "i5_k3", "--stride", "2"],
+            "npconv shape: stride: 'i5_k3' says it all; give a descriptor or flags",
+        ),
+        (["shape", "--input", "1,2,5", "--weight", "4,3,3"], "its shape (4, 3, 3) takes 3 channels, not 2"),
+        (
+            ["shape", "--input", "1,2,5,5", "--weight", "4,2,3"],
+            "weight: its shape is (4, 2, 3); both shapes need",
+        ),
+        (["shape", "j6_k3"], "npconv shape: problem: 'j6' in 'j6_k3' is not understood"),
         (["shape", "i2_k3"], "npconv shape: padding: on spatial axis 0 the padded input has size 2"),
         (["lesson", "strided?"], "there is no 'strided?'"),
     ],

@@ -172,7 +172,7 @@ def test_nothing_but_the_escapes_is_changed_by_colour():
 
 
 def test_run_prints_without_colour_where_no_terminal_reads(capsys):
-    assert text.run("i5x5_k3_s2", "input") == 0
+    assert text.run(Problem.parse("i5x5_k3_s2"), "input") == 0
     assert capsys.readouterr().out == FOUNDING + "\n"
 
 
