@@ -21,10 +21,11 @@ INPUTS := pyproject.toml tests/constraints.txt
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: $(PLAIN) ## run the lessons, then take the gradients of a recorded layer
+demo: $(PLAIN) ## run the lessons, take the gradients of a recorded layer, write the page to play with
 	$(BIN)/python -m npconv
 	@mkdir -p .demo
 	$(BIN)/python -m npconv grad tests/data/ocr_stem.npz -o .demo/ocr_stem_grad.npz
+	$(BIN)/python -m npconv explain i5x5_k3_s2 --html .demo/explain.html
 
 # One thread a worker: two workers with two threads each on two cores were several times slower.
 test: $(TEST) ## run the whole suite, with PyTorch as the oracle
