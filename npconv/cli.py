@@ -173,7 +173,7 @@ def _lesson(commands: Commands) -> None:
         commands,
         "lesson",
         help="show how a gradient comes about, step by step",
-        description="Show how a gradient comes about, step by step, and prove it. Without a NAME: all lessons.",
+        description="Show step by step how a gradient comes about, and prove it. Without a NAME: all.",
         example="npconv lesson strided",
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="one lesson; a name that is none lists them")
