@@ -11,10 +11,10 @@ from npconv.geometry import IntOrInts, Padding
 from npconv.problem import Problem
 from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Declared
-from npconv.testing.problems import covering, full
 from npconv.testing.diagnose import diagnose
 from npconv.testing.observation import Case, Observation, comparable, exact_case
 from npconv.testing.parts import TAKES, array_shapes, reference, result_shape
+from npconv.testing.problems import covering, full
 
 
 def assert_conv_close(
@@ -55,11 +55,15 @@ def assert_conv_close(
     """
     given = dict(input=input, weight=weight, bias=bias, grad_output=grad_output)
     arrays = {name: np.asarray(array) for name, array in given.items() if array is not None}
-    problem = _problem(part, arrays, input_size, weight_size, stride, padding, dilation, groups, output_padding)
+    problem = _problem(
+        part, arrays, input_size, weight_size, stride, padding, dilation, groups, output_padding
+    )
     compare(np.asarray(actual), part, problem, arrays, accumulate)
 
 
-def compare(actual: np.ndarray, part: str, problem: Problem, arrays: dict[str, np.ndarray], accumulate: str = "") -> None:
+def compare(
+    actual: np.ndarray, part: str, problem: Problem, arrays: dict[str, np.ndarray], accumulate: str = ""
+) -> None:
     """The assertion for a problem that is already known."""
     due_shape = result_shape(part, problem)
     if actual.shape != due_shape:
@@ -78,14 +82,15 @@ def compare(actual: np.ndarray, part: str, problem: Problem, arrays: dict[str, n
 
 
 def _message(
-    part: str, problem: Problem, arrays: dict[str, np.ndarray], got: np.ndarray, y: np.ndarray, limit: np.ndarray,
-    wrong: np.ndarray,
+    part: str, problem: Problem, arrays: dict[str, np.ndarray], got: np.ndarray, y: np.ndarray,
+    limit: np.ndarray, wrong: np.ndarray,
 ) -> str:  # fmt: skip
     with np.errstate(all="ignore"):
         excess = np.where(wrong, np.nan_to_num(abs(got - y) - limit, nan=np.inf), -1)
     at = tuple(map(int, np.unravel_index(int(np.argmax(excess)), y.shape)))
     lines = [
-        f"{part} of {problem}: {int(wrong.sum())} of {y.size} elements are off by more than rounding can explain",
+        f"{part} of {problem}: {int(wrong.sum())} of {y.size} elements are off by more than "
+        f"rounding can explain",
         f"  worst at {at}: got {got[at]}, due {y[at]}, bound {limit[at]:.2g}",
     ]
     named = diagnose([Observation(Case(part, problem, arrays, y), "wrong", got, limit=limit)])
@@ -158,7 +163,11 @@ class TestCase:
         kind = declared.formats[0].dtype
         self.problem, self.part, self.due = case.problem, case.part, case.due
         self._exact = dict(case.arrays)
-        self.arrays = {name: case.arrays[name].astype(kind) for name in TAKES[case.part] if name in array_shapes(case.problem)}
+        self.arrays = {
+            name: case.arrays[name].astype(kind)
+            for name in TAKES[case.part]
+            if name in array_shapes(case.problem)
+        }
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -5,8 +5,8 @@ sum rounded to u_out, a correct result y' of the true y obeys, element by elemen
 
     |y' - y| <= u_out*|y| + (1 + u_out) * ((1 + u_in)^2 * (1 + gamma_n(u_acc)) - 1) * A
 
-where A is the same convolution of absolute values and gamma_n(u) = n*u / (1 - n*u) (`bound.growth`),
-for any order of summation.  Rounding errors of both signs mostly cancel, which makes sqrt(n) of n: the line beside.
+where A is the same convolution of absolute values and gamma_n(u) = n*u / (1 - n*u) (`bound.growth`), for any
+order of summation.  Errors of both signs mostly cancel, which makes sqrt(n) of n: the line beside.
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
 """
@@ -58,7 +58,12 @@ def bounds(
 
 
 def _bound(
-    m: float, n: int, A: np.ndarray, y: np.ndarray, formats: tuple[Format, Format, Format], rounded_inputs: bool
+    m: float,
+    n: int,
+    A: np.ndarray,
+    y: np.ndarray,
+    formats: tuple[Format, Format, Format],
+    rounded_inputs: bool,
 ) -> np.ndarray:
     input, accumulate, output = formats
     u_in = 0.0 if rounded_inputs else input.u

@@ -56,7 +56,9 @@ class Declared:
         for name, letters in (("layout", "NC"), ("weight_layout", "OI")):
             value = getattr(self, name)
             if len(set(value)) != len(value) or not set(letters) <= set(value) <= set(letters + "DHW"):
-                raise ValueError(f"{name}: {value!r} must have each of {letters} and of its spatial axes once")
+                raise ValueError(
+                    f"{name}: {value!r} must have each of {letters} and of its spatial axes once"
+                )
 
     @property
     def formats(self) -> tuple[Format, Format, Format]:
@@ -99,6 +101,7 @@ class Call:
     arrays: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     memory: str = "plain"
     out: float | None = None  # what the output holds before the call, where the candidate takes one
+    size: int = 0  # elements of the right result
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,7 @@ class Candidate:
         return self._outward(part, problem, result), ", ".join(written)
 
     def _result(self, part: str, problem: Problem, given: dict[str, Any], call: Call) -> Any:
-        p = dict(
-            stride=problem.stride, padding=problem.padding, dilation=problem.dilation, groups=problem.G
-        )
+        p = dict(stride=problem.stride, padding=problem.padding, dilation=problem.dilation, groups=problem.G)
         if part == "grad_bias" and part in self.functions:
             return self.functions[part](given["grad_output"])
         if part in FROM_BACKWARD and part not in self.functions:
@@ -238,7 +239,9 @@ def declared_by(candidate: Any, options: Mapping[str, Any]) -> Declared:
     own = getattr(candidate, "declared", {})
     names = {f.name for f in fields(Declared)}
     if unknown := set(options) - names:
-        raise TypeError(f"options: {', '.join(sorted(unknown))} unknown; there are {', '.join(sorted(names))}")
+        raise TypeError(
+            f"options: {', '.join(sorted(unknown))} unknown; there are {', '.join(sorted(names))}"
+        )
     return Declared(**{**own, **{name: value for name, value in options.items() if value}})
 
 

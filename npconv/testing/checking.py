@@ -12,13 +12,13 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing import identity
 from npconv.testing.candidate import adapted, declared_by
-from npconv.testing.problems import full
+from npconv.testing.exchange import Answered
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
-from npconv.testing.exchange import Answered
 from npconv.testing.observation import REFUSED, Observation
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
+from npconv.testing.problems import full
 from npconv.testing.report import Report
 from npconv.testing.running import Apart, Inside, Runner
 from npconv.testing.trigger import trigger
@@ -141,8 +141,10 @@ def _one(climb: Climb, problem: Problem) -> None:
 
 
 def _alive(climb: Climb) -> bool:
-    return "forward" in climb.domains and "forward" not in climb.stopped and not any(
-        o.kind in ("crashed", "hung") for o in climb.observations
+    return (
+        "forward" in climb.domains
+        and "forward" not in climb.stopped
+        and not any(o.kind in ("crashed", "hung") for o in climb.observations)
     )
 
 
@@ -195,4 +197,3 @@ def _blind(judged: Sequence[Observation]) -> str:
         if filled * 2 < size or not size:
             return f"{part}: only {filled} of {size} elements of the right results are not zero"
     return ""
-

@@ -13,9 +13,7 @@ from npconv.testing.parts import PARTS
 from npconv.testing.report import Report
 
 
-def run_check(
-    candidate: str, options: dict[str, Any], json: str | None, junit: str | None
-) -> int:
+def run_check(candidate: str, options: dict[str, Any], json: str | None, junit: str | None) -> int:
     """Check a candidate in a process of its own, and print the report."""
     report = check(candidate, progress=_progress(), **options)
     return _told(report, json, junit)

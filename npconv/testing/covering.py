@@ -34,9 +34,7 @@ def covering_array(levels: tuple[int, ...], strength: int) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _best(
-    factor: int, row: dict[int, int], levels: int, strength: int, missing: set, start: int
-) -> int:
+def _best(factor: int, row: dict[int, int], levels: int, strength: int, missing: set, start: int) -> int:
     """The level of one factor that shows most new combinations; of equal ones another in every row."""
     others = list(combinations(sorted(row), strength - 1))
     counts = [0] * levels

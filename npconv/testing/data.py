@@ -45,7 +45,7 @@ def exact_parts(problem: Problem, capacity: int) -> tuple[str, ...]:
     return tuple(part for part in parts_of(problem) if terms(part, problem) < capacity)
 
 
-def largest_exact(problem: Problem, capacity: int) -> int:
+def largest_exact(problem: Problem, capacity: int, largest: int = LARGEST) -> int:
     """The largest |value| whose products sum to at most `capacity`, in every part that is exact at all.
 
     A 0 says that none is.
@@ -54,12 +54,14 @@ def largest_exact(problem: Problem, capacity: int) -> int:
     (99, 4)
     """
     n = max((terms(part, problem) for part in exact_parts(problem, capacity)), default=capacity) + 1
-    return min(isqrt(capacity // n), LARGEST)
+    return min(isqrt(capacity // n), largest)
 
 
-def exact_arrays(problem: Problem, capacity: int, unsigned: Sequence[str] = ()) -> dict[str, np.ndarray]:
+def exact_arrays(
+    problem: Problem, capacity: int, unsigned: Sequence[str] = (), largest: int = LARGEST
+) -> dict[str, np.ndarray]:
     """All arrays of a problem, int64, sized for an accumulator that holds integers up to `capacity`."""
-    largest = max(largest_exact(problem, capacity), 1)
+    largest = max(largest_exact(problem, capacity, largest), 1)
     return {
         name: integers(f"{problem} {name}", shape, largest, signed=name not in unsigned)
         for name, shape in array_shapes(problem).items()

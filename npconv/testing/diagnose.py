@@ -12,7 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from npconv.testing.hypotheses import FAULTS, Fault, predict
+from npconv.testing.fault import Fault, predict
+from npconv.testing.hypotheses import FAULTS
 from npconv.testing.observation import Observation
 
 SCREEN = 6  # the smallest failing cases, which weed out nearly all hypotheses
@@ -70,27 +71,49 @@ def _hits(faults: tuple[Fault, ...], observations: Sequence[Observation]) -> int
 def explains(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
     """Which elements the faults predict, to the last bit; None where they give another shape, or
     where two of them cannot go together."""
+    predicted = _predicted(faults, o)
+    if predicted is None:
+        return None
+    assert o.got is not None
+    if len(faults) > 1 and _blank(o.got, predicted).mean() < 0.5:
+        return None
+    return same(o.got, predicted, o.limit)
+
+
+def _predicted(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
     assert o.got is not None
     try:
-        predicted = predict(faults, o.problem, o.part, o.case.arrays, o.got.shape)
+        return predict(faults, o.problem, o.part, o.case.arrays, o.got.shape)
     except (ValueError, IndexError):
         if len(faults) < 2:
             raise
         return None
-    return None if predicted is None else same(o.got, predicted, o.limit)
 
 
 def same(got: np.ndarray, predicted: np.ndarray, limit: np.ndarray | float = 0.0) -> np.ndarray:
     """Elements that are as predicted: equal, where the data are exact; else to within the limit.
 
-    What was never written may hold NaN or 0; a quotient may be rounded to the narrowest format.
+    What was never written may hold anything.  A quotient may be rounded to the narrowest format.
     """
-    unwritten = np.isnan(predicted)
     quotient = predicted != np.rint(predicted)
     slack = limit if np.any(limit) else np.where(quotient, 2.0**-8 * abs(predicted), 0.0)
     with np.errstate(invalid="ignore"):
         near = (got == predicted) | (abs(got - predicted) <= slack)
-    return np.where(unwritten, np.isnan(got) | (got == 0), near)
+    return near | np.isnan(predicted)
+
+
+def _blank(got: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Of the elements that were never written, by the prediction, which hold NaN or 0."""
+    left = got[np.isnan(predicted)]
+    return np.isnan(left) | (left == 0) if left.size else np.ones(1, bool)
+
+
+def _mostly_blank(faults: Sequence[Fault], failing: Sequence[Observation]) -> bool:
+    """Whether memory that was never written shows: half of it NaN or 0, the rest old numbers."""
+    blanks = [
+        _blank(o.got, p) for o in failing if o.got is not None and (p := _predicted(faults, o)) is not None
+    ]
+    return not blanks or bool(np.concatenate(blanks).mean() >= 0.5)
 
 
 def _explanation(
@@ -109,6 +132,8 @@ def _explanation(
             misses += 1
             explained -= 0 if hit is None else int((~hit & ~o.wrong).sum())
     contradicted = 0
+    if explained == wrong and not _mostly_blank(faults, failing):
+        explained = 0
     if explained == wrong:
         contradicted = sum(not _agrees(faults, o) for o in right)
     return Explanation(part, faults, max(explained, 0), wrong, contradicted)

@@ -25,16 +25,14 @@ import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Call, Declared
-from npconv.testing.problems import covering, full
 from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.formats import named
 from npconv.testing.parts import PARTS, output_shape, parts_of, result_shape
+from npconv.testing.problems import covering, full
 from npconv.testing.running import Answer
 
 CAPACITY = named("bfloat16").capacity
-COLUMNS = (
-    "number part N C H W O KH KW G SH SW top bottom left right DH DW OPH OPW OH OW bias descriptor"
-)
+COLUMNS = "number part N C H W O KH KW G SH SW top bottom left right DH DW OPH OPW OH OW bias descriptor"
 DATA_AT = 128  # where the numbers of an .npy file begin, as written here
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1"}
 
@@ -128,7 +126,9 @@ class Answered:
         numbers = np.fromfile(plain, "<f4")
         shape = result_shape(call.part, call.problem)
         if numbers.size != np.prod(shape):
-            raise ValueError(f"{plain.name} holds {numbers.size} numbers, due {int(np.prod(shape))} as {shape}")
+            raise ValueError(
+                f"{plain.name} holds {numbers.size} numbers, due {int(np.prod(shape))} as {shape}"
+            )
         return numbers.reshape(shape)
 
 
@@ -175,4 +175,5 @@ def _tensor(data: bytes, entry: Mapping[str, object]) -> np.ndarray:
     if entry["dtype"] == "BF16":
         bits = np.frombuffer(data[start:stop], "<u2").astype("<u4") << np.uint32(16)
         return bits.view("<f4").reshape(entry["shape"])  # type: ignore[arg-type]
-    return np.frombuffer(data[start:stop], DTYPES[entry["dtype"]]).reshape(entry["shape"])  # type: ignore[index,arg-type]
+    kind = DTYPES[entry["dtype"]]  # type: ignore[index]
+    return np.frombuffer(data[start:stop], kind).reshape(entry["shape"])  # type: ignore[arg-type]

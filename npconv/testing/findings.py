@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
@@ -46,7 +47,11 @@ def find(
 ) -> list[Finding]:
     """The findings of every part that failed; without a runner nothing can be asked again."""
     parts = dict.fromkeys(o.part for o in observations if o.failed)
-    return [finding for part in parts for finding in _of_part(part, of_part(observations, part), runner, declared, name)]
+    return [
+        finding
+        for part in parts
+        for finding in _of_part(part, of_part(observations, part), runner, declared, name)
+    ]
 
 
 def _of_part(
@@ -89,6 +94,7 @@ def _by_values(
 
 def _covered(explanations: Sequence[Explanation], wrong: Sequence[Observation]) -> bool:
     """Whether each failing case is explained in full by one of the explanations."""
+
     def whole(e: Explanation, o: Observation) -> bool:
         hit = explains(e.faults, o)
         return hit is not None and bool(hit.all())
@@ -107,7 +113,8 @@ def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner,
             total = sum(int(o.wrong.sum()) for o in wrong)
             return (
                 f"{part}: sums are carried in fewer bits than declared: integers are right up to 2^{bits} "
-                f"and not up to 2^{declared.capacity.bit_length() - 1}; explains {total} of {total} wrong elements"
+                f"and not up to 2^{declared.capacity.bit_length() - 1}; "
+                f"explains {total} of {total} wrong elements"
             )
     return ""
 
@@ -136,12 +143,11 @@ def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observat
     return last.get(str(shrunk), smallest)
 
 
-def _formula(
-    runner: Runner, part: str, smallest: Observation, failing: Sequence[Observation]
-) -> list[str]:
-    """The index formula on the first failing case that shows a difference; on the smallest, a formula
-    says little, so it comes last."""
-    problems = [o.problem for o in sorted(failing, key=lambda o: o.case.due.size)[:8]]
+def _formula(runner: Runner, part: str, smallest: Observation, failing: Sequence[Observation]) -> list[str]:
+    """The index formula on the first failing case that shows a difference, those with most taps first;
+    on the smallest case a formula says little, so that comes last."""
+    telling = sorted(failing, key=lambda o: (-prod(o.problem.k), o.case.due.size))
+    problems = [o.problem for o in telling[:8]]
     shown: list[str] = []
     for problem in (*problems, smallest.problem):
         lines = observed_formula(runner, part, problem)

@@ -35,9 +35,7 @@ def disagreement(observations: Mapping[str, Observation]) -> str | None:
             result = result - arrays["bias"].reshape(1, -1, *(1 for _ in o.problem.k))
         numbers[part] = inner(result, arrays[other])
     culprits = [
-        part
-        for part in numbers
-        if len({number for name, number in numbers.items() if name != part}) == 1
+        part for part in numbers if len({number for name, number in numbers.items() if name != part}) == 1
     ]
     if len(set(numbers.values())) == 1:
         return ""
@@ -56,7 +54,9 @@ def verdict(observations: Iterable[Observation]) -> str:
         return f"<output, g> = <x, grad_input> = <w, grad_weight> in all {len(found)} problems"
     counts = {name: found.count(name) for name in (*SIDES, "all three") if name in found}
     told = ", ".join(
-        f"all three differ in {count}" if name == "all three" else f"{name} differs from the other two in {count}"
+        f"all three differ in {count}"
+        if name == "all three"
+        else f"{name} differs from the other two in {count}"
         for name, count in counts.items()
     )
     return f"of {len(found)} problems, {told}"

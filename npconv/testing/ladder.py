@@ -10,11 +10,11 @@ import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing import layers, numerics
-from npconv.testing.problems import FACTORS, Domain, base, covering, full
 from npconv.testing.candidate import MEMORY, Call
 from npconv.testing.observation import INEXACT, REFUSED, Observation, could_show, exact_case, observe
 from npconv.testing.parts import PARTS
 from npconv.testing.probes import PROBED, probe
+from npconv.testing.problems import FACTORS, Domain, base, covering, full
 from npconv.testing.running import Runner
 
 SENTINEL = 7.0
@@ -111,11 +111,19 @@ def find_domain(climb: Climb, part: str, rung: Rung) -> None:
     domain = _even_or_not(domain, accepts)
     for name, told in (("taps", "taps"), ("stride", "stride"), ("dilation", "dilation"), ("groups", "groups"),
                        ("channels", "C/G, O/G ="), ("batch", "batch"), ("bias", "bias")):  # fmt: skip
-        keep = [v for v in FACTORS[name] if v == plain.get(name, FACTORS[name][0]) or accepts(f"{told} {v}", **{name: v})]
+        keep = [
+            v
+            for v in FACTORS[name]
+            if v == plain.get(name, FACTORS[name][0]) or accepts(f"{told} {v}", **{name: v})
+        ]
         domain = domain.without(name, keep)
     if steps := [s for s in domain.factors["stride"] if s == (2, 3)]:
         told = "output_padding" if part == "transposed" else "a remainder"
-        keep = [r for r in FACTORS["remainder"] if r == (0, 0) or accepts(f"{told} {r}", stride=steps[0], remainder=r)]
+        keep = [
+            r
+            for r in FACTORS["remainder"]
+            if r == (0, 0) or accepts(f"{told} {r}", stride=steps[0], remainder=r)
+        ]
         domain = domain.without("remainder", keep)
     climb.domains[part] = domain
     if refused:
@@ -151,6 +159,52 @@ def shapes(climb: Climb, rung: Rung) -> None:
     """Shape and type of the result, for each value of each parameter alone."""
     for part in climb.runner.parts:
         find_domain(climb, part, rung)
+
+
+def edges(climb: Climb, rung: Rung) -> None:
+    """What lies at the edge of meaning: no samples, no window."""
+    for part in climb.parts:
+        empty_batch(climb, part, rung)
+    if "forward" in climb.parts:
+        impossible(climb, rung)
+
+
+def empty_batch(climb: Climb, part: str, rung: Rung) -> None:
+    """No samples: an empty result, or sums that are zero. Who cannot do that may say so."""
+    problem = base(climb.domains[part], bias=False, batch=0)
+    o = climb.ask(part, problem, memory="plain")
+    if o.kind in (REFUSED, "raised"):
+        climb.unsupported.setdefault(part, []).append(f"an empty batch ({o.detail})")
+    else:
+        climb.take(rung, o)
+
+
+# Where no window fits, an error or an empty result is right.  Numbers that mean nothing are noted only.
+NO_WINDOW = (
+    ("a weight larger than the input", dict(i=3, k=4)),
+    ("a weight larger than the input, with a stride", dict(i=4, k=3, stride=2, dilation=2)),
+)
+MEANINGLESS = (("dilation 0", dict(i=5, k=3, dilation=0)), ("stride 0", dict(i=5, k=3, stride=0)))
+
+
+def impossible(climb: Climb, rung: Rung) -> None:
+    """What cannot be computed must not give numbers."""
+    for told, sizes in (*NO_WINDOW, *MEANINGLESS):
+        shape = _made_of_nothing(climb, sizes)
+        rung.cases += 1
+        if shape:
+            lines = rung.failed if (told, sizes) in NO_WINDOW else rung.notes
+            lines.append(f"forward: {told} gives an output of shape {shape}, where an error is due")
+
+
+def _made_of_nothing(climb: Climb, sizes: dict[str, int]) -> tuple[int, ...]:
+    """The shape of what a forward gives where nothing can be computed; () where it refuses."""
+    every = {**dict(stride=1, dilation=1), **sizes}
+    axes = {name: (size,) * climb.rank for name, size in every.items()}
+    problem = Problem(padding=((0, 0),) * climb.rank, **axes)  # type: ignore[arg-type]
+    arrays = {"input": np.ones(problem.input_shape), "weight": np.ones(problem.weight_shape)}
+    value = climb.runner.run(Call("forward", problem, arrays)).value
+    return np.shape(value) if getattr(value, "size", 0) else ()
 
 
 def written(climb: Climb, rung: Rung) -> None:
@@ -214,7 +268,12 @@ def _probe_problems(climb: Climb, part: str) -> list[Problem]:
     some = {**least, **pick("channels", (1, 2)), **pick("bias", False), **pick("batch", 1)}
     strided = {**some, **pads, **pick("stride", (2, 3)), **pick("remainder", (1, 1))}
     dilated = {**some, **pick("dilation", (2, 1))}
-    both = {**strided, **pick("dilation", (1, 3), (2, 1)), **pick("taps", (2, 3)), **pick("remainder", (0, 2))}
+    both = {
+        **strided,
+        **pick("dilation", (1, 3), (2, 1)),
+        **pick("taps", (2, 3)),
+        **pick("remainder", (0, 2)),
+    }
     grouped = {**strided, **pick("groups", 2), **pick("channels", (1, 2))}
     return [base(domain, **chosen) for chosen in (some, strided, dilated, both, grouped)]
 
@@ -230,7 +289,9 @@ def exact(climb: Climb, rung: Rung, strength: int) -> None:
             if str(problem) in seen or part == "grad_bias" and strength > 2:
                 continue
             if not could_show(part, problem, declared):
-                rung.notes.append(f"{part} of {problem}: more terms than exact data allow in the declared formats")
+                rung.notes.append(
+                    f"{part} of {problem}: more terms than exact data allow in the declared formats"
+                )
                 continue
             climb.take(rung, climb.ask(part, problem))
             climb.progress(f"{rung.name}: {part} {rung.cases}")
@@ -280,7 +341,9 @@ def memory(climb: Climb, rung: Rung) -> None:
                 o = climb.ask(part, problem, memory=name)
                 rung.cases += 1
                 if o.failed and plain.kind == "right":
-                    rung.failed.append(f"{part}: wrong where the inputs lie in memory as {name}: {o.detail}, on {o.case}")
+                    rung.failed.append(
+                        f"{part}: wrong where the inputs lie in memory as {name}: {o.detail}, on {o.case}"
+                    )
                 elif o.kind == REFUSED:
                     rung.notes.append(f"{part}: refuses inputs that lie in memory as {name} ({o.detail})")
 
@@ -334,6 +397,7 @@ RUNGS: dict[str, Callable[[Climb, Rung], None]] = {
     "numerics": floats,
     "memory order": memory,
     "determinism": determinism,
+    "edges": edges,
     "real layers": real_layers,
 }
 

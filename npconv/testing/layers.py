@@ -20,8 +20,8 @@ import npconv
 from npconv.problem import Problem
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import exact_arrays, exact_parts, signs
-from npconv.testing.running import Runner
 from npconv.testing.parts import output_shape
+from npconv.testing.running import Runner
 
 # Published shapes, batch 1: each takes a good kernel milliseconds.
 LAYERS = {
@@ -49,7 +49,9 @@ def layer_verdict(runner: Runner, part: str, line: str) -> tuple[str, str]:
         return "skipped", f"{part} of {problem}: {answer.kind} {answer.message}".rstrip()
     if answer.kind != "value" or not isinstance(answer.value, np.ndarray):
         return "wrong", f"{part} of {problem}: {answer.kind} {answer.message}".rstrip()
-    due_shape = {"forward": output_shape(problem), "grad_input": problem.input_shape}.get(part, problem.weight_shape)
+    due_shape = {"forward": output_shape(problem), "grad_input": problem.input_shape}.get(
+        part, problem.weight_shape
+    )
     if answer.value.shape != due_shape:
         return "wrong", f"{part} of {problem}: shape {answer.value.shape}, due {due_shape}"
     got, due = contracted(part, problem, arrays, answer.value)
@@ -66,7 +68,8 @@ def contracted(
 
     >>> problem = Problem.parse("C2O4G2_i5_k3")
     >>> arrays = exact_arrays(problem, 2**24)
-    >>> got, due = contracted("forward", problem, arrays, npconv.conv(arrays["input"], arrays["weight"], groups=2))
+    >>> y = npconv.conv(arrays["input"], arrays["weight"], groups=2)
+    >>> got, due = contracted("forward", problem, arrays, y)
     >>> got.shape, (got == due).all().tolist()
     ((1, 2, 3), True)
     """

@@ -88,7 +88,12 @@ def measure(runner: Runner, part: str, family: str, problem: Problem) -> Measure
 
 
 def compared(
-    part: str, family: str, problem: Problem, arrays: Mapping[str, np.ndarray], got: np.ndarray, declared: Declared
+    part: str,
+    family: str,
+    problem: Problem,
+    arrays: Mapping[str, np.ndarray],
+    got: np.ndarray,
+    declared: Declared,
 ) -> Measured:
     """How a result stands to its bounds."""
     y = reference(part, problem, arrays)
@@ -107,7 +112,12 @@ def _ratio(error: np.ndarray, limit: np.ndarray) -> np.ndarray:
 
 
 def _narrower(
-    part: str, problem: Problem, arrays: Mapping[str, np.ndarray], y: np.ndarray, error: np.ndarray, declared: Declared
+    part: str,
+    problem: Problem,
+    arrays: Mapping[str, np.ndarray],
+    y: np.ndarray,
+    error: np.ndarray,
+    declared: Declared,
 ) -> str:
     """The least change of a declared format under which the error would be legal."""
     input, accumulate, output = declared.formats
@@ -133,7 +143,8 @@ def problem_for(part: str, rank: int, plain: bool) -> Problem:
     """The numerics problem of a part; `plain` leaves out bias and padding for a candidate without them."""
     problem = Problem.parse(TRANSPOSED_LINE if part == "transposed" else LINE)
     problem = replace(
-        problem, i=(4, *problem.i)[-rank:], k=(2, *problem.k)[-rank:], stride=1, padding=1, dilation=1, output_padding=0
+        problem, i=(4, *problem.i)[-rank:], k=(2, *problem.k)[-rank:],
+        stride=1, padding=1, dilation=1, output_padding=0,
     )  # fmt: skip
     return (replace(problem, padding=0, bias=False) if plain else problem).canonical()
 

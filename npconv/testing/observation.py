@@ -12,7 +12,7 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Call, Declared
-from npconv.testing.data import exact_arrays, exact_parts
+from npconv.testing.data import LARGEST, exact_arrays, exact_parts
 from npconv.testing.parts import reference, result_shape
 from npconv.testing.running import Answer, Runner, type_name
 
@@ -39,7 +39,8 @@ def exact_case(part: str, problem: Problem, declared: Declared, capacity: int = 
     capacity = min(capacity or declared.capacity, declared.capacity)
     input, _, _ = declared.formats
     unsigned = ("input", "weight", "grad_output") if input.name.startswith("uint") else ()
-    arrays = exact_arrays(problem, capacity, unsigned)
+    largest = input.capacity if input.is_integer else LARGEST
+    arrays = exact_arrays(problem, capacity, unsigned, largest)
     return Case(part, problem, arrays, reference(part, problem, arrays))
 
 
@@ -81,7 +82,7 @@ class Observation:
 
 def observe(runner: Runner, case: Case, memory: str = "plain", out: float | None = None) -> Observation:
     """Put a case to a candidate and judge what comes."""
-    answer = runner.run(Call(case.part, case.problem, case.arrays, memory, out))
+    answer = runner.run(Call(case.part, case.problem, case.arrays, memory, out, case.due.size))
     return judged(case, answer, runner.declared)
 
 
@@ -130,7 +131,8 @@ def _only_rounded(case: Case, got: np.ndarray, declared: Declared) -> bool:
 def _first_difference(case: Case, got: np.ndarray) -> str:
     wrong = np.argwhere(~(got == case.due))
     where = tuple(map(int, wrong[0]))
-    return f"{len(wrong)} of {got.size} elements, first at {where}: got {number(got[where])}, due {case.due[where]}"
+    told = f"got {number(got[where])}, due {case.due[where]}"
+    return f"{len(wrong)} of {got.size} elements, first at {where}: {told}"
 
 
 def number(value: Any) -> str:

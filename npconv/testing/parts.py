@@ -1,11 +1,11 @@
 """The parts of a convolution that a candidate may offer, and the right result of each.
 
-    part           from                        number n of products in one sum, at most
-    forward        input, weight, bias         C/G * taps, +1 with a bias
-    grad_input     grad_output, weight         O/G * product over the axes of ceil(k * gcd(s, d) / s)
-    grad_weight    grad_output, input          N * outputs
-    grad_bias      grad_output                 N * outputs
-    transposed     input, weight, bias         as grad_input, +1 with a bias
+part           from                        number n of products in one sum, at most
+forward        input, weight, bias         C/G * taps, +1 with a bias
+grad_input     grad_output, weight         O/G * product over the axes of ceil(k * gcd(s, d) / s)
+grad_weight    grad_output, input          N * outputs
+grad_bias      grad_output                 N * outputs
+transposed     input, weight, bias         as grad_input, +1 with a bias
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def parts_of(problem: Problem) -> tuple[str, ...]:
 
 def array_shapes(problem: Problem) -> dict[str, Shape]:
     """The shapes of all arrays of a problem, by name."""
-    shapes = {"input": problem.input_shape, "weight": problem.weight_shape, "grad_output": output_shape(problem)}
+    shapes = {
+        "input": problem.input_shape,
+        "weight": problem.weight_shape,
+        "grad_output": output_shape(problem),
+    }
     return {**shapes, "bias": (problem.O,)} if problem.bias else shapes
 
 

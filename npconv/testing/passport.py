@@ -9,8 +9,8 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.candidate import Call
 from npconv.testing.numerics import cancelling
-from npconv.testing.running import Runner
 from npconv.testing.parts import output_shape
+from npconv.testing.running import Runner
 
 
 def passport(runner: Runner, rank: int = 2) -> dict[str, str]:

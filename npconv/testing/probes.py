@@ -164,7 +164,7 @@ def described(o: Observation) -> list[str]:
         rank = o.problem.rank
         lines.append(
             f"  {len(where)} of {got.size} readings differ, first at output {first[:rank]}, channel "
-            f"{first[rank]}, tap {first[rank + 1:]}: {_element(got[first], o.problem)}, "
+            f"{first[rank]}, tap {first[rank + 1 :]}: {_element(got[first], o.problem)}, "
             f"due {_element(due[first], o.problem)}"
         )
     return lines

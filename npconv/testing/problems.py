@@ -87,7 +87,9 @@ def _problem(domain: Domain, value: Mapping[str, Any]) -> Problem:
         for pair in (value["taps"], value["stride"], value["dilation"], value["remainder"], ends)
     )
     G, (C, O) = value["groups"], value["channels"]
-    shared = dict(N=value["batch"], C=G * C, O=G * O, G=G, k=k, stride=s, dilation=d, padding=pads, bias=value["bias"])
+    shared = dict(
+        N=value["batch"], C=G * C, O=G * O, G=G, k=k, stride=s, dilation=d, padding=pads, bias=value["bias"]
+    )
     extra = tuple(rest % (max(si, di) if domain.transposed else si) for rest, si, di in zip(r, s, d))
     sizes: list[int] = []
     outputs: list[int] = []

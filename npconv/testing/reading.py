@@ -103,7 +103,9 @@ def evaluate(reading: Reading, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 def _windows_apart(reading: Reading) -> Geometry:
     """The geometry of windows that do not overlap: stride k, and each output channel its own group."""
     O, per_group = reading.channel.shape
-    axes = tuple(Axis(i=table.size, k=table.shape[1], o=len(table), s=table.shape[1]) for table in reading.where)
+    axes = tuple(
+        Axis(i=table.size, k=table.shape[1], o=len(table), s=table.shape[1]) for table in reading.where
+    )
     return Geometry(reading.problem.N, O * per_group, O, O, axes)
 
 

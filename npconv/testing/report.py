@@ -70,7 +70,10 @@ class Report:
         """One test case a rung."""
         broken = sum(rung.status == "broken" for rung in self.rungs)
         suite = ElementTree.Element(
-            "testsuite", name=f"npconv check {self.candidate}", tests=str(len(self.rungs)), failures=str(broken)
+            "testsuite",
+            name=f"npconv check {self.candidate}",
+            tests=str(len(self.rungs)),
+            failures=str(broken),
         )
         for rung in self.rungs:
             case = ElementTree.SubElement(suite, "testcase", classname=self.candidate, name=rung.name)
@@ -96,13 +99,19 @@ def _lines(report: Report) -> list[str]:
         lines += _listed([line for rung in report.rungs for line in rung.failed], "  failed: ")
     if report.identity:
         lines += ["", f"  identity: {report.identity}"]
-    lines += _section("unsupported", [f"{part}: {what}" for part, refused in report.unsupported.items() for what in refused])
+    lines += _section(
+        "unsupported", [f"{part}: {what}" for part, refused in report.unsupported.items() for what in refused]
+    )
     lines += _section("odd", [line for rung in report.rungs for line in rung.odd])
     notes = dict.fromkeys(line for rung in report.rungs for line in rung.notes)
     lines += _section("notes", list(notes))
     lines += _section("passport", [f"{name}: {fact}" for name, fact in report.passport.items()], limit=20)
     if report.reproduction:
-        lines += ["", "  to reproduce:", *("    " + line for line in report.reproduction.rstrip().splitlines())]
+        lines += [
+            "",
+            "  to reproduce:",
+            *("    " + line for line in report.reproduction.rstrip().splitlines()),
+        ]
     return [line.rstrip() for line in lines]
 
 

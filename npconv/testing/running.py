@@ -60,7 +60,7 @@ def attempt(candidate: Candidate, call: Call) -> Answer:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            _soil(call)
+            _soil(call.size)
             value, written = candidate.answer(call)
     except NotImplementedError as error:
         return Answer("refused", message=_line(error))
@@ -79,13 +79,12 @@ def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {first}"[:200]
 
 
-def _soil(call: Call) -> None:
+def _soil(size: int) -> None:
     """Leave NaN in freed memory of the output's size, where np.empty may find it."""
-    from npconv.testing.parts import result_shape
-
-    size = int(np.prod(result_shape(call.part, call.problem)))
     if size <= 2**16:
-        soiled = [np.full(size, np.nan, kind) for kind in (np.float64, np.float32, np.float16) for _ in range(4)]
+        soiled = [
+            np.full(size, np.nan, kind) for kind in (np.float64, np.float32, np.float16) for _ in range(4)
+        ]
         del soiled
 
 

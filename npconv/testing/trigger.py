@@ -120,4 +120,5 @@ def _nearest(failing: Sequence[Problem], passing: Sequence[Problem]) -> str:
 
     best = min(CONDITIONS, key=missed)
     right = len(failing) + len(passing) - missed(best)
-    return f"no combination of up to three conditions; nearest is {best} ({right} of {len(failing) + len(passing)} cases)"
+    cases = len(failing) + len(passing)
+    return f"no combination of up to three conditions; nearest is {best} ({right} of {cases} cases)"

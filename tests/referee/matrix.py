@@ -11,9 +11,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 
-from npconv.testing import check  # noqa: E402
 from zoo import WRONG, is_named  # noqa: E402
 from zoo_right import RIGHT  # noqa: E402
+
+from npconv.testing import check  # noqa: E402
 
 
 def judge_wrong(number):
@@ -43,7 +44,9 @@ def main():
     named = sum(named for _, _, named, *_ in wrong)
     alarms = sum(verdict == "WRONG" for _, verdict, _ in right)
     print(f"\n{len(wrong)} wrong kernels: {killed} killed, {named} named rightly ({named / len(wrong):.1%})")
-    print(f"{len(right)} right kernels: {alarms} called WRONG; {dict(Counter(verdict for _, verdict, _ in right))}")
+    print(
+        f"{len(right)} right kernels: {alarms} called WRONG; {dict(Counter(verdict for _, verdict, _ in right))}"
+    )
     print(f"{time.perf_counter() - started:.0f} s")
     return 0 if killed == len(wrong) and named >= 0.95 * len(wrong) and not alarms else 1
 

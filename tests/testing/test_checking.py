@@ -264,7 +264,7 @@ def test_nhwc_and_hwio_are_declared():
         return y.transpose(0, 2, 3, 1)
 
     assert check(nhwc, layers=False, layout="NHWC", weight_layout="HWIO").verdict == "PASS"
-    assert check(nhwc, layers=False).verdict == "WRONG"
+    assert check(nhwc, layers=False).verdict == "UNSUPPORTED"  # npconv refuses channels that do not fit
 
 
 @pytest.mark.parametrize("rank", [1, 3])

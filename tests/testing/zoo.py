@@ -170,7 +170,7 @@ TRANSPOSED_KERNELS = [
     wrong("transposed ignores the dilation", "composed", SPREAD_START, "    y_dilation = dilation; dilation = (1, 1)\n" + SPREAD_START, "dilation is ignored", parts=TRANSPOSED, also=(("K = [d * (k - 1) + 1 for k, d in zip(taps, dilation)]", "K = [d * (k - 1) + 1 for k, d in zip(taps, dilation)]"),)),
     wrong("transposed bias missing", "composed", "y if bias is None else y + bias[:, None, None]", "y", "bias is missing", parts=TRANSPOSED),
     wrong("transposed channels not swapped", "composed", ".swapaxes(1, 2).reshape(groups * I", ".reshape(groups * I", ("channel axes", "(I, O)"), parts=TRANSPOSED),
-    wrong("transposed groups interleaved", "composed", "turned = weight.reshape(groups, O // groups, I, *taps).swapaxes(1, 2)", "turned = weight.reshape(O // groups, groups, I, *taps).transpose(1, 2, 0, 3, 4)", ("interleaved", "no known fault"), parts=TRANSPOSED),
+    wrong("transposed groups interleaved", "composed", "turned = weight.reshape(groups, O // groups, I, *taps).swapaxes(1, 2)", "turned = weight.reshape(O // groups, groups, I, *taps).transpose(1, 2, 0, 3, 4)", "output channels are dealt out to the groups in turn", parts=TRANSPOSED),
     wrong("transposed pads lo", "composed", SPREAD_PADS, "pads = [(lo, 2 * (e - 1) - 2 * lo - hi + rest) for e, (lo, hi), rest in zip(K, padding, r)]", "lo in place of K-1-lo", parts=TRANSPOSED),
 ]
 
