@@ -136,12 +136,11 @@ class Trace:
         return fed
 
     def _counting(self, stage: Stage) -> tuple[np.ndarray, ...]:
-        """Its sources, without the cells that only met a zero that was put in."""
+        """Its sources, without the window's cells that only met a zero that was put in."""
         if not stage.summed:
             return stage.sources
-        first, second = stage.sources
-        empty = [self.stages[parent].roots[cells] < 0 for parent, cells in zip(stage.parents, stage.sources)]
-        return np.where(empty[1] & ~empty[0], -1, first), np.where(empty[0] & ~empty[1], -1, second)
+        under, window = stage.sources
+        return under, np.where(self.stages[stage.parents[0]].roots[under] < 0, -1, window)
 
 
 def trace(function: Callable[..., Any], arrays: Mapping[str, np.ndarray]) -> Trace:

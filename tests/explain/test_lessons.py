@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from npconv import functional, grad
-from npconv.explain import lessons, proof
+from npconv.explain import claims, lessons, proof
 from npconv.transforms import flip
 
 
@@ -181,6 +181,18 @@ def test_a_difference_quotient_that_differs_is_reported_with_its_place():
     array, wrong = np.array([[2, 3]]), np.array([[5, 8]])
     shown = proof.differences("by x", lambda a: int(5 * a[0, 0] + 7 * a[0, 1]), array, wrong)
     assert str(shown) == "  FAIL  by x: at [0, 1] it is 8, but the quotient is 7"
+
+
+def test_a_derivative_of_the_wrong_sign_is_seen():
+    array = np.array([[2]])
+    assert proof.differences("by x", lambda a: int(-5 * a[0, 0]), array, np.array([[-5]])).holds
+    assert not proof.differences("by x", lambda a: int(-5 * a[0, 0]), array, np.array([[5]])).holds
+
+
+def test_the_flip_lesson_fails_where_the_flip_is_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(claims, "flip", lambda weight: weight)
+    assert lessons.run("flip") == 1
+    assert "FAIL  in base 1000 the flipped weight multiplies" in capsys.readouterr().out
 
 
 # Multiplication done on paper: 4009005001 * 3002001, digit by digit in base 1000, no digit carries.

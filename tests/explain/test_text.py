@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from problems import random_problem
 
 from npconv.explain import text
 from npconv.explain.drawing import plane
@@ -145,6 +146,19 @@ def test_an_element_that_is_not_there_is_refused(at):
     message = rf"element: {re.escape(str(list(at)))} is not in grad_input, whose shape is \(1, 1, 5, 5\)"
     with pytest.raises(ValueError, match=message):
         text.explain(Problem.parse("i5x5_k3_s2"), "input", at)
+
+
+@pytest.mark.parametrize("of", ["forward", "input", "weight", "transpose"])
+def test_every_formula_comes_to_what_was_applied(of):
+    seen = 0
+    for seed in range(40):
+        page = text.explain(random_problem(seed), of).replace("\n     ", " ")
+        for formula, applied in re.findall(r"= (\([-+*\d, ]+\)) = (\(-?\d+, -?\d+\))", page):
+            assert eval(formula) == eval(applied), page
+            seen += formula != applied
+        for formula, value in re.findall(r"= ([-+*()\d]+) = (-?\d+)$", page, re.M):
+            assert eval(formula) == int(value), page
+    assert seen > 20 or of == "forward"
 
 
 def test_an_input_that_no_window_reads_is_a_sum_without_terms():
