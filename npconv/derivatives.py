@@ -75,6 +75,9 @@ def jvp(
     if len(tangents) != len(arrays):
         raise ValueError(f"tangents: {len(tangents)} of them for {len(arrays)} arrays; give one each, or None")
     rule, form, given = _problem(function, arrays, parameters)
+    for name, array, tangent in zip(rule.arrays, arrays, tangents):
+        if array is None and tangent is not None:
+            raise ValueError(f"tangents: one is given for {name}, which is not there; give None")
     moving = tuple(tangents) + (None,) * (len(given) - len(arrays))
     return form.evaluate(rule, *given), form.evaluate(rule.tangent(), *given, *moving)
 

@@ -340,7 +340,7 @@ def _shapes(
 ) -> tuple[Shape, Shape]:
     input_name, name = names
     weight_shape, input_shape = shape(weight_shape, name), shape(input_shape, input_name)
-    if rank is not None and len(weight_shape) != rank + 2:
+    if rank is not None and len(weight_shape) != integer(rank, "rank", at_least=1) + 2:
         raise ValueError(
             f"{name}: it has {len(weight_shape)} axes, but with {rank} spatial axes it must have {rank + 2}"
         )

@@ -549,3 +549,9 @@ def test_a_bad_call_is_told_what_is_wrong(number: int) -> None:
     call, kind, message = BAD_CALLS[number]
     with pytest.raises(kind, match=message):
         call(*first_arrays())
+
+
+def test_an_absent_array_has_no_tangent():
+    x, w, b = np.ones((1, 1, 3)), np.ones((1, 1, 2)), np.ones(1)
+    with pytest.raises(ValueError, match="tangents: one is given for bias, which is not there"):
+        npconv.jvp(npconv.conv1d, (x, w, None), (x, w, b))

@@ -689,3 +689,9 @@ def test_second_gradients_of_a_strided_layer_with_a_remainder():
             moved = [a.copy() for a in (g, x, w)]
             moved[number][index] += 1
             assert loss(*moved) - loss(g, x, w) == due[index]
+
+
+@pytest.mark.parametrize("rank, kind", [(True, TypeError), (2.0, TypeError), (0, ValueError)])
+def test_a_rank_is_a_positive_integer(rank, kind):
+    with pytest.raises(kind, match="rank: it is"):
+        npconv.conv(np.ones((1, 1, 3)), np.ones((1, 1, 2)), rank=rank)
