@@ -57,18 +57,26 @@ def forward(
     if not filled:
         output[...] = 0
     for phase in phases:
-        stride, dilation = [x.s for x in phase.lines], [x.d for x in phase.lines]
         outputs = _by_window(output[(..., *(x.outputs for x in phase.lines))], phase.widths)
         for part in phase.parts:
-            rows = _rows(weight, phase, part)
-            for tile in part.tiles:
-                x, into = pad(input[tile.input], tile.padding), outputs[tile.output]
-                made = _slide(x, rows, stride, dilation, part.groups, sums, into if part.first else None)
-                if not part.first:
-                    into += made.reshape(into.shape)
-                elif made is not into:
-                    into[...] = made.reshape(into.shape)
+            _add_part(outputs, input, _rows(weight, phase, part), phase, part, sums)
     return output.reshape(shape)
+
+
+def _add_part(
+    outputs: np.ndarray, input: np.ndarray, rows: np.ndarray, phase: Phase, part: Part, sums: np.dtype
+) -> None:
+    """Slide a part of the weight over the input, tile by tile, and write or add the results."""
+    stride, dilation = [x.s for x in phase.lines], [x.d for x in phase.lines]
+    for tile in part.tiles:
+        into = outputs[tile.output]
+        straight = into if part.first else None
+        made = _slide(pad(input[tile.input], tile.padding), rows, stride, dilation, part.groups, sums, straight)
+        if not part.first:
+            into += made.reshape(into.shape)
+        elif made is not into:
+            into[...] = made.reshape(into.shape)
+        del made  # before the next tile's
 
 
 def result_type(input: np.ndarray, weight: np.ndarray) -> np.dtype:
@@ -205,7 +213,8 @@ def _scratch(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     size = prod(shape) * dtype.itemsize
     if dtype.hasobject or not SMALL < size <= 2 * TILE:
         return np.empty(shape, dtype)
-    if getattr(_kept, "bytes", np.empty(0)).size < size:
+    if len(getattr(_kept, "bytes", b"")) < size:
+        _kept.bytes = b""  # the old piece goes before the new one comes
         _kept.bytes = np.empty(size, np.uint8)
     return _kept.bytes[:size].view(dtype).reshape(shape)
 
@@ -258,9 +267,15 @@ def _slide_folded(
     N, C, D, *plane = x.shape
     O, channels, KD, *taps = weight.shape
     OD = (D - dilation[0] * (KD - 1) - 1) // stride[0] + 1
-    depths = stride[0] * np.arange(OD)[:, None] + dilation[0] * np.arange(KD)
-    # (N, C, D, *plane) -> (N, C, OD, KD, *plane) -> (N*OD, C*KD, *plane)
-    x = x[:, :, depths].swapaxes(1, 2).reshape(N * OD, C * KD, *plane)
+    batch, channel, depth, *steps = x.strides
+    # (N, C, D, *plane) -> (N, OD, C, KD, *plane), a view -> (N*OD, C*KD, *plane)
+    windows = as_strided(
+        x,
+        (N, OD, C, KD, *plane),
+        (batch, depth * stride[0], channel, depth * dilation[0], *steps),
+        writeable=False,
+    )
+    x = windows.reshape(N * OD, C * KD, *plane)
     weight = weight.reshape(O, channels * KD, *taps)
     output = _slide(x, weight, stride[1:], dilation[1:], groups, sums)
     # (N*OD, O, *sizes) -> (N, O, OD, *sizes)

@@ -273,14 +273,20 @@ def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, bu
         inside = size[G] * size[N] * size[C] * (padded * prod(spans) + (rank > 2) * prod(folded))
         weights = size[G] * rows * size[C] * prod(size[q] for q in taps)
         made = size[G] * size[N] * rows * prod(size[p] for p in outputs)
-        return columns() + itemsize * (inside + weights + made)
+        return columns() + itemsize * (inside + weights + 2 * made)  # integers are made, then cast
 
     if not (in_sum and size[G] > 1):
         size[long[0]] = min(size[long[0]], -(-LONG * size[long[0]] // length()))
     for axis in [long[0], G, *long[1:]]:
         while columns() > TILE and size[axis] > 1 and (axis == G or length() >= 2 * LONG):
             size[axis] = -(-size[axis] // 2)
-    for axis in [G, *long, N, C, *outputs, *taps]:
-        while scratch() > budget and size[axis] > 1:
-            size[axis] = -(-size[axis] // 2)
+    def halved(axis: int) -> int:
+        before, size[axis] = size[axis], -(-size[axis] // 2)
+        after, size[axis] = scratch(), before
+        return after
+
+    while scratch() > budget and max(size) > 1:
+        # What helps most; a large dilation makes a tile read far more rows than it has.
+        axis = min((axis for axis in range(len(size)) if size[axis] > 1), key=halved)
+        size[axis] = -(-size[axis] // 2)
     return size
