@@ -45,6 +45,8 @@ def attempt(name: str | None, path: str) -> int:
     ValueError where there is no such lesson, or the file lacks what the lesson asks for; otherwise as
     the referee's.
     """
+    if name is None:
+        raise ValueError(f"lesson: which one does {path} answer? Choose one of {', '.join(LESSONS)}")
     if name not in LESSONS:
         raise ValueError(f"lesson: there is no {name!r}; choose one of {', '.join(LESSONS)}")
     lesson = LESSONS[name]

@@ -48,3 +48,27 @@ def test_a_classic_mistake_is_named(mistake, tried):
     print(printed.out, printed.err)
     assert code == 1 and printed.out.startswith(f"{lesson}: WRONG")
     assert re.search(said, printed.out)
+
+
+def test_a_fault_that_is_no_slip_keeps_the_referees_words(tried):
+    # Right at stride 1, where a stride that was not exchanged would be right as well.
+    right = "dilation=stride, groups=1).swapaxes(0, 1)"
+    assert right in RIGHT
+    code, printed = tried("dilated", RIGHT.replace(right, right + " + (max(stride) > 1)"))
+    assert code == 1 and "exchanged" not in printed.out
+    assert "grad_weight: " in printed.out
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        (["quantum"], "npconv lesson: lesson: there is no 'quantum'; choose one of simple, flip"),
+        ([], "mine.py answer? Choose one of simple, flip"),
+        (["transposed"], "it has no transposed, for which the lesson 'transposed' asks: Write transposed(input"),
+    ],
+)
+def test_an_exercise_that_cannot_be_graded_is_refused(words, complaint, tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    file.write_text(RIGHT, encoding="utf-8")
+    assert main(["lesson", *words, "--try", str(file)]) == 2
+    assert complaint in capsys.readouterr().err
