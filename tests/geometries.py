@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -246,6 +247,28 @@ def _random_case(rng: random.Random, rank: int, mode: str) -> Case:
         N=rng.choice((1, 2)), C=G * rng.choice((1, 2)), O=G * rng.choice((1, 2, 3)), G=G, mode=mode,
     )  # fmt: skip
     return case(", ".join(f"{key}={value}" for key, value in drawn.items()), **drawn)
+
+
+def random_large_cases(seed: int, count: int, ranks: tuple[int, ...] = (1, 2, 3)) -> Iterator[Case]:
+    """`count` convolutions that multiply so much that the kernel cuts them into pieces."""
+    rng = random.Random(seed)
+    found = 0
+    while found < count:
+        rank = rng.choice(ranks)
+        G = rng.choice((1, 1, 2, 5))
+        lengths = {1: (1000, 5000), 2: (20, 70), 3: (8, 16)}[rank]
+
+        def axes(low: int, high: int) -> Sizes:
+            return tuple(rng.randint(low, high) for _ in range(rank))
+
+        drawn = dict(
+            i=axes(*lengths), k=axes(1, 6), s=axes(1, 4), d=axes(1, 3),
+            p=tuple(zip(axes(-3, 7), axes(-3, 7))), N=rng.randint(1, 4), C=G * rng.randint(1, 9), O=G * rng.randint(1, 9), G=G,
+        )  # fmt: skip
+        made = case(", ".join(f"{key}={value}" for key, value in drawn.items()), **drawn)
+        if min(made.sizes) >= 1 and made.N * made.C * prod(made.k) * prod(made.sizes) > 2**16:
+            found += 1
+            yield made
 
 
 def random_transposed(seed: int, count: int, ranks: tuple[int, ...] = (2,)) -> Iterator[Case]:

@@ -3,9 +3,10 @@
 import numpy as np
 import oracle
 import pytest
-from geometries import NAMED, random_cases
+from geometries import NAMED, random_cases, random_large_cases
 
 from npconv.conv import forward, im2col, slide
+from npconv.plan import scratch_budget
 from npconv.record import recording
 
 RNG = np.random.default_rng(11)
@@ -156,6 +157,18 @@ def test_the_same_call_gives_the_same_bits():
     x, w = RNG.standard_normal((2, 6, 9, 9)), RNG.standard_normal((4, 3, 3, 3))
     first, second = (forward(x, w, **plain(2, groups=2, stride=[2, 1])) for _ in range(2))
     assert first.tobytes() == second.tobytes()
+
+
+@pytest.mark.parametrize("budget", [2**16, 2**20])
+def test_a_smaller_scratch_budget_changes_no_integer(budget):
+    for c in random_large_cases(3, 4):
+        x, w = integers(c.input_shape), integers(c.weight_shape)
+        for arrays in ((x, w), (x.astype(np.float32), w.astype(np.float32))):
+            due = forward(*arrays, **c.parameters, input_dilation=[1] * c.rank)
+            with scratch_budget(budget):
+                y = forward(*arrays, **c.parameters, input_dilation=[1] * c.rank)
+            assert y.dtype == due.dtype
+            assert np.array_equal(y, due), c
 
 
 # ---------------------------------------------------------------- integers are exact

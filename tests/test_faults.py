@@ -13,12 +13,26 @@ import pytest
 import test_grad
 from geometries import NAMED
 
-from npconv import grad
+from npconv import functional, grad
 from npconv.conv import forward
 from npconv.geometry import Axis
 from npconv.transforms import pad
 
 CASES = {case.name: case for case in NAMED}
+
+
+@pytest.fixture
+def patch(monkeypatch):
+    """Takes faults, and forgets before and after what is kept between calls: no fault outlives its test."""
+
+    def forget():
+        for value in vars(functional).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+    forget()
+    yield monkeypatch
+    forget()
 
 
 def drop_r(patch):
@@ -149,15 +163,15 @@ def spoiled(case) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=name)
-def test_the_exact_comparison_sees_the_fault_in_the_very_map_that_has_it(fault, monkeypatch):
+def test_the_exact_comparison_sees_the_fault_in_the_very_map_that_has_it(fault, patch):
     assert spoiled(CASES[fault.seen_on]) == []
-    fault.make(monkeypatch)
+    fault.make(patch)
     assert spoiled(CASES[fault.seen_on]) == fault.wrong
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=name)
-def test_there_is_a_geometry_on_which_the_fault_hides(fault, monkeypatch):
-    fault.make(monkeypatch)
+def test_there_is_a_geometry_on_which_the_fault_hides(fault, patch):
+    fault.make(patch)
     assert spoiled(CASES[fault.hides_on]) == []
 
 
@@ -170,15 +184,15 @@ def test_there_is_a_geometry_on_which_the_fault_hides(fault, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("fault", FAULTS, ids=name)
-def test_each_watcher_fails_on_the_fault(fault, watcher, monkeypatch):
+def test_each_watcher_fails_on_the_fault(fault, watcher, patch):
     watcher(CASES[fault.seen_on])
-    fault.make(monkeypatch)
+    fault.make(patch)
     with pytest.raises((AssertionError, ValueError)):
         watcher(CASES[fault.seen_on])
 
 
 @pytest.mark.parametrize("make", sorted({fault.make for fault in FAULTS}, key=lambda make: make.__name__))
-def test_no_fault_hides_from_the_whole_table(make, monkeypatch):
-    make(monkeypatch)
+def test_no_fault_hides_from_the_whole_table(make, patch):
+    make(patch)
     caught = [case.name for case in test_grad.FULL if spoiled(case)]
     assert len(caught) >= 3, caught

@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 import torch_oracle
-from geometries import NAMED, Case, case, random_cases, small_integers
+from geometries import NAMED, Case, case, random_cases, random_large_cases, small_integers
 
 from npconv import conv_double_backward, grad
 from npconv.geometry import convolution
@@ -69,6 +69,13 @@ def test_every_derivative_of_a_hundred_random_2d_geometries_equals_torchs(seed):
 @pytest.mark.parametrize("rank", [1, 3])
 def test_every_derivative_of_random_geometries_of_other_ranks_equals_torchs(rank):
     wrong = {c.name: found for c in random_cases(100 + rank, 200, (rank,)) if (found := differences(c))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_derivative_of_large_geometries_equals_torchs(seed):
+    # So large that the kernel cuts them into tiles and phases.
+    wrong = {c.name: found for c in random_large_cases(seed, 8) if (found := differences(c))}
     assert wrong == {}
 
 
