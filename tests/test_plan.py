@@ -1,0 +1,244 @@
+"""Tiles, phases and shared windows: however a problem is cut, its numbers are those of the loops."""
+
+import importlib
+from math import prod
+
+import numpy as np
+import oracle
+import pytest
+from geometries import random_cases
+
+from npconv import conv, conv_input, conv_weight
+from npconv.conv import forward
+from npconv.geometry import convolution
+from npconv.plan import Phase, budget, plan, scratch_budget
+from npconv.record import recording
+
+RNG = np.random.default_rng(5)
+CASES = [case for rank in (1, 2, 3) for case in random_cases(rank, 15, (rank,))]
+
+
+@pytest.fixture
+def cut_small(monkeypatch):
+    """Limits so low that small problems are cut as large ones are."""
+    for module in map(importlib.import_module, ("npconv.plan", "npconv.conv")):
+        for name, value in (("SMALL", 0), ("LONG", 4), ("TILE", 600)):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
+    plan.cache_clear()
+    yield
+    plan.cache_clear()
+
+
+def integers(shape):
+    return RNG.integers(-9, 10, size=shape)
+
+
+def phases_of_input_gradient(i, k, s, d=1, lo=0, hi=0, C=1, O=1, i_row=1):
+    """The phases of an input gradient with one row, whose inputs and taps are these."""
+    geometry = convolution((1, C, i_row, i), (O, C, 1, k), (1, s), [(0, 0), (lo, hi)], (1, d))
+    return plan(
+        geometry.output_shape, (C, O, 1, k), (1, 1), geometry.input_gradient_padding, geometry.dilation,
+        geometry.stride, 1, 4, 2**26,
+    )  # fmt: skip
+
+
+def terms_of_each_output(shape, phase: Phase):
+    """How many terms of its sum each output gets, from all tiles of all parts; one output a window."""
+    found = np.zeros(shape, int)
+    for part in phase.parts:
+        channels, *taps = part.weight[1:]
+        terms = prod(cut.stop - cut.start for cut in (channels, *taps))
+        for tile in part.tiles:
+            samples, _, _, *outputs = tile.output
+            found[(samples, part.weight[0], *outputs)] += terms
+    return found
+
+
+# ---------------------------------------------------------------- the numbers do not depend on the cut
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_cut_gives_the_numbers_of_the_loops(case, cut_small):
+    x, w = integers(case.input_shape), integers(case.weight_shape)
+    y = oracle.output(x, w, **case.parameters)
+    g = integers(y.shape)
+    gx = oracle.input_gradient(x.shape, w, g, **case.parameters)
+    gw = oracle.weight_gradient(x, w.shape, g, **case.parameters)
+    for budget in (300, 5000, 2**26):
+        with scratch_budget(budget):
+            assert np.array_equal(conv(x, w, **case.parameters), y)
+            assert np.array_equal(conv_input(x.shape, w, g, **case.parameters), gx)
+            assert np.array_equal(conv_weight(x, w.shape, g, **case.parameters), gw)
+
+
+@pytest.mark.parametrize("l", [(2, 1), (3, 2), (4, 4)])
+@pytest.mark.parametrize("s, d", [((1, 1), (1, 1)), ((2, 3), (1, 2)), ((1, 2), (3, 4)), ((6, 1), (2, 3))])
+def test_phases_of_any_three_spacings(s, d, l, cut_small):
+    x, w = integers((2, 2, 5, 6)), integers((4, 1, 3, 4))
+    parameters = dict(stride=s, padding=[(3, 2), (4, 11)], dilation=d, input_dilation=l, groups=2)
+    assert np.array_equal(forward(x, w, **parameters), oracle.output(x, w, **parameters))
+
+
+# (problem size chosen so that each is cut in its own way; the loops would take minutes)
+LARGE = {
+    "many rows": dict(x=(1, 8, 60, 61), w=(16, 8, 3, 3), padding=1),
+    "small maps side by side": dict(x=(9, 16, 7, 7), w=(32, 16, 3, 3), padding=1),
+    "depthwise": dict(x=(2, 24, 30, 33), w=(24, 1, 5, 5), padding=2, groups=24),
+    "groups": dict(x=(2, 24, 29, 28), w=(48, 6, 3, 3), padding=(1, 0), groups=4),
+    "few channels, stride 2": dict(x=(2, 3, 63, 64), w=(32, 3, 7, 7), padding=3, stride=2),
+    "patches": dict(x=(2, 3, 64, 64), w=(32, 3, 8, 8), stride=8),
+    "one tap, stride 2": dict(x=(2, 32, 41, 41), w=(64, 32, 1, 1), stride=2),
+    "dilated": dict(x=(1, 16, 65, 65), w=(16, 16, 3, 3), padding=12, dilation=12),
+    "one axis": dict(x=(2, 4, 20000), w=(4, 4, 9), padding=4),
+    "three axes": dict(x=(1, 4, 14, 20, 20), w=(8, 4, 3, 3, 3), padding=1, stride=2),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_integers_are_the_same_bits_within_every_budget(name):
+    parameters = dict(LARGE[name])
+    x, w = integers(parameters.pop("x")), integers(parameters.pop("w"))
+    found = []
+    for budget in (10**5, 10**6, 2**26):
+        with scratch_budget(budget):
+            y = conv(x, w, **parameters)
+            g = y % 7 - 3
+            found.append((y, conv_input(x.shape, w, g, **parameters), conv_weight(x, w.shape, g, **parameters)))
+    for other in found[1:]:
+        for first, second in zip(found[0], other):
+            assert first.tobytes() == second.tobytes()
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_three_numbers_that_must_be_one(name):
+    # <output, g> = <x, grad_input> = <w, grad_weight>: an exact equality of integers, without an oracle.
+    parameters = dict(LARGE[name])
+    x, w = integers(parameters.pop("x")), integers(parameters.pop("w"))
+    y = conv(x, w, **parameters)
+    g = integers(y.shape)
+    first = int((y * g).sum())
+    assert first == int((x * conv_input(x.shape, w, g, **parameters)).sum())
+    assert first == int((w * conv_weight(x, w.shape, g, **parameters)).sum())
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_floats_that_hold_integers_are_exact_as_well(name):
+    parameters = dict(LARGE[name])
+    x, w = integers(parameters.pop("x")), integers(parameters.pop("w"))
+    exact = conv(x, w, **parameters)
+    assert np.abs(exact).max() < 2**24
+    floats = conv(x.astype(np.float32), w.astype(np.float32), **parameters)
+    assert floats.dtype == np.float32
+    assert floats.flags.c_contiguous
+    assert np.array_equal(floats, exact)
+
+
+def test_python_ints_are_exact_within_any_budget():
+    x = np.full((1, 8, 70, 70), 2**61)
+    w = np.zeros((1, 8, 3, 3), int)
+    w[0, :, 1, 1] = [3, -3, 1, 0, 0, 0, 0, 0]
+    with scratch_budget(1000):
+        assert (conv(x, w, padding=1) == 2**61).all()
+
+
+def test_strides_of_any_kind(cut_small):
+    x, w = integers((2, 6, 12, 9)), integers((4, 3, 3, 2))
+    plainly = conv(x, w, groups=2, stride=(2, 1), padding=1)
+    backward, channels_last = x[..., ::-1][..., ::-1], np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    for same in (backward, channels_last, np.asfortranarray(x)):
+        assert np.array_equal(conv(same, np.asfortranarray(w), groups=2, stride=(2, 1), padding=1), plainly)
+    broadcast = np.broadcast_to(x[:1, :1], x.shape)
+    copied = broadcast.copy()
+    assert np.array_equal(conv(broadcast, w, groups=2), conv(copied, w, groups=2))
+
+
+# ---------------------------------------------------------------- what is cut, and what is not
+
+
+def test_a_small_problem_is_one_pad_one_dilation_one_slide():
+    with recording() as steps:
+        conv_input((1, 3, 9, 9), np.ones((4, 3, 3, 3)), np.ones((1, 4, 4, 4)), stride=2)
+    assert [step.name for step in steps] == ["swap", "groups_to_batch", "flip", "dilate", "pad", "slide"]
+
+
+def test_a_large_one_is_padded_by_the_tile():
+    x, w = np.ones((1, 8, 400, 400), np.float32), np.ones((32, 8, 5, 5), np.float32)
+    with recording() as steps:
+        conv(x, w, padding=2)
+    slides = [step for step in steps if step.name == "slide"]
+    assert len(slides) > 4
+    assert max(step.arguments[0].shape[2] for step in slides) < 100
+    assert sum(step.result.size for step in slides) == 32 * 400 * 400
+
+
+def test_no_inserted_zero_is_read():
+    g, w = np.ones((1, 32, 40, 40), np.float32), np.ones((32, 32, 3, 3), np.float32)
+    with recording() as steps:
+        conv_input((1, 32, 81, 81), w, g, stride=2)
+    slides = [step for step in steps if step.name == "slide"]
+    assert not any(step.name == "dilate" for step in steps)
+    # Of the nine taps an output meets four, two, two or one.
+    assert sorted(step.arguments[1].shape[2:] for step in slides) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+def test_phases_by_hand():
+    # Input gradient, stride 2, three taps: even inputs meet taps 0 and 2, odd ones tap 1.
+    phases = phases_of_input_gradient(i=40001, k=3, s=2, C=40, O=2).phases
+    lines = [phase.lines[1] for phase in phases]
+    assert [(line.outputs.start, line.outputs.step, line.k) for line in lines] == [(0, 2, 2), (1, 2, 1)]
+
+
+def test_a_phase_without_a_tap_is_left_out():
+    # Stride and dilation 2: an odd input meets no tap at all, and its gradient is zero.
+    found = phases_of_input_gradient(i=40001, k=3, s=2, d=2, C=40, O=2)
+    assert len(found.phases) == 1 and not found.filled
+    gradient = conv_input((1, 40, 1, 4001), np.ones((2, 40, 1, 3)), np.ones((1, 2, 1, 1999)), stride=2, dilation=(1, 2))
+    assert not gradient[..., 1::2].any()
+    assert gradient[..., 4:-4:2].all()
+
+
+def test_few_channels_share_their_windows():
+    # Four phases with one channel each make one window of two taps for four neighbours.
+    (phase,) = phases_of_input_gradient(i=40000, k=8, s=4, C=1, O=40).phases
+    assert phase.widths[1] % 4 == 0
+    # Input m = 4*p + q: inputs 0, 1, 2, 3 meet taps 0, 1, 2, 3 and, of the window before, those 4 on.
+    # The weight is flipped, so they are its taps from 3, 2, 1 and 0 on.
+    assert [taps for taps, _ in phase.lines[1].places[:4]] == [slice(b, 8, 4) for b in (3, 2, 1, 0)]
+
+
+@pytest.mark.parametrize("size", [24, 25, 47, 59])
+def test_what_fills_no_window_is_computed_as_it_was(size):
+    x, w = integers((1, 40, size, size)), integers((40, 1, 5, 5))
+    y = conv(x, w, padding=2, groups=40)
+    for channel in (0, 39):
+        alone = conv(x[:, [channel]], w[[channel]], padding=2)
+        assert np.array_equal(y[:, [channel]], alone)
+
+
+def test_tiles_and_parts_add_up_to_the_whole():
+    geometry = convolution((3, 64, 90, 90), (32, 64, 3, 3), 1, 1)
+    for budget in (10**5, 10**6, 2**26):
+        found = plan(
+            geometry.input_shape, geometry.weight_shape, (1, 1), geometry.padding, (1, 1), (1, 1), 1, 4, budget
+        )
+        (phase,) = found.phases
+        assert phase.widths == (1, 1)
+        assert (terms_of_each_output(found.output, phase) == 64 * 9).all()
+
+
+# ---------------------------------------------------------------- the budget
+
+
+def test_the_budget_is_the_blocks_own():
+    before = budget()
+    with scratch_budget(10), scratch_budget(20):
+        assert budget() == 20
+    assert budget() == before == 64 * 2**20
+
+
+@pytest.mark.parametrize("bytes", [0, -1])
+def test_a_budget_of_nothing_is_refused(bytes):
+    with pytest.raises(ValueError, match=f"bytes: the scratch budget is {bytes}, but it must be 1 or more"):
+        with scratch_budget(bytes):
+            pass
