@@ -26,6 +26,18 @@ def board(figure: Figure, marks: Mapping[int, np.ndarray] | None = None) -> list
     """The pictures of one map: A, which is padded; B, which slides over it; the result.
 
     Each array is drawn with its moves; `marks` says which cells of which stage stand in brackets.
+
+    >>> from npconv.explain.scene import Scene
+    >>> from npconv.problem import Problem
+    >>> print("\\n".join(board(Scene.of(Problem.parse("i4_k2_s2")).figures("input")[0])))
+    grad_output      zeros between      zeros around (= A)
+    1 2          ->  1 . 2          ->  . 1 . 2 .
+    <BLANKLINE>
+    weight      flipped (= B)
+    1 2     ->  2 1
+    <BLANKLINE>
+    B slides over A = grad_input
+    1 2 2 4
     """
     made, marks = figure.trace, marks or {}
     under, window = (made.chain(number) for number in made.stages[made.slide].parents)

@@ -95,7 +95,6 @@ def _keras(problem: Problem) -> str:
     if named is None and p.transposed:
         sizes = f"padding {geometry.padding} with output size {_sizes(geometry)}"
         return f"{NOT}: {sizes} is neither 'valid' nor 'same'"
-    first = ""
     if named is None:
         if min(end for pair in geometry.padding for end in pair) < 0:
             return f"{NOT}: padding {geometry.padding} crops; use a Cropping layer first, then 'valid'"
@@ -106,9 +105,12 @@ def _keras(problem: Problem) -> str:
         )
     name = f"Conv{p.rank}D{'Transpose' if p.transposed else ''}"
     groups = "" if p.transposed else f", groups={geometry.G}"
+    # Taps first; then what the layer takes and makes, in the order of npconv's weight turned round.
+    kernel = (*p.k, p.weight_shape[1], p.weight_shape[0])
     return (
-        f"{first}keras.layers.{name}({p.O}, {p.k}, strides={geometry.stride}, padding={named!r}, "
-        f"dilation_rate={geometry.dilation}{groups}, use_bias={p.bias}, data_format='channels_first')"
+        f"keras.layers.{name}({p.O}, {p.k}, strides={geometry.stride}, padding={named!r}, "
+        f"dilation_rate={geometry.dilation}{groups}, use_bias={p.bias}, data_format='channels_first'), "
+        f"its kernel {kernel}"
     )
 
 

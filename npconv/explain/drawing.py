@@ -50,6 +50,10 @@ def draw(title: str, array: np.ndarray, put_in: np.ndarray, marked: np.ndarray |
     """An array under its title: one matrix, or one for each pair of leading indices.
 
     Axes (a, b, rows, columns) or (a, b, columns); put_in and marked have the array's shape.
+
+    >>> x = np.array([[[1, 0, 2]]])
+    >>> draw("spread", x, x == 0), draw("spread", x, x == 0, marked=x > 1)
+    (['spread', '1 . 2'], ['spread', ' 1  . [2]'])
     """
     first, second, *spatial = array.shape
     matrix = (first, second, *([1] * (2 - len(spatial))), *spatial)

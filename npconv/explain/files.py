@@ -8,7 +8,12 @@ from pathlib import Path
 
 
 def write_text(path: str, text: str) -> None:
-    """Write beside the file, then put it in its place; OSError that names it where that cannot be done."""
+    """Write beside the file, then put it in its place; OSError that names it where that cannot be done.
+
+    >>> write_text("/no/such/place.txt", "")
+    Traceback (most recent call last):
+    OSError: /no/such/place.txt: it cannot be written: No such file or directory
+    """
     beside = Path(f"{path}.{secrets.token_hex(4)}.part")
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")

@@ -64,7 +64,14 @@ def parameters(geometry: Geometry) -> str:
 
 
 def sizes(geometry: Geometry) -> list[str]:
-    """Extent, output size and remainder, as formulas with the numbers put in."""
+    """Extent, output size and remainder, as formulas with the numbers put in.
+
+    >>> from npconv.problem import Problem
+    >>> print("\\n".join(sizes(Problem.parse("i6x6_k3_s2").geometry)))
+    extent     K = d(k-1)+1 = 1*(3-1)+1 = 3
+    output     o = floor((i+lo+hi-K)/s)+1 = floor((6+0+0-3)/2)+1 = 2
+    remainder  r = i+lo+hi-K-(o-1)s = 6+0+0-3-(2-1)*2 = 1
+    """
     axes = geometry.axes
     return [
         *per_axis(f"extent     K = d(k-1)+1 = {a.d}*({a.k}-1)+1 = {a.extent}" for a in axes),
@@ -95,7 +102,14 @@ def transposed_sizes(geometry: Geometry) -> list[str]:
 
 
 def steps(figure: Figure) -> list[str]:
-    """What was done to which array, with the paddings that were applied."""
+    """What was done to which array, with the paddings that were applied.
+
+    >>> from npconv.explain.scene import Scene
+    >>> from npconv.problem import Problem
+    >>> (figure,) = Scene.of(Problem.parse("i6x6_k3_s2")).figures("weight")
+    >>> steps(figure)[1]
+    'pad input by (lo, hi-r) = (0, 0-1) = (0, -1)'
+    """
     return [sentence for _, sentences in moves(figure) for sentence in sentences]
 
 
@@ -147,7 +161,14 @@ MOVES = {"output": _output_moves, "input": _input_moves, "weight": _weight_moves
 
 
 def formula(figure: Figure) -> list[str]:
-    """What one element of the result is, and which indices meet, with the numbers put in."""
+    """What one element of the result is, and which indices meet, with the numbers put in.
+
+    >>> from npconv.explain.scene import Scene
+    >>> from npconv.problem import Problem
+    >>> print("\\n".join(formula(Scene.of(Problem.parse("i6_k3_s2_p1")).figures("weight")[0])))
+    grad_weight[o,c,q] = sum over n, p of input[n,c,m] * grad_output[n,o,p]
+    where m = s*p + d*q - lo = 2*p + 1*q - 1
+    """
     under, window, result = figure.under, figure.window, figure.result
     sums = {
         "output": f"{result}[n,o,p] = sum over c, q of {under}[n,c,m] * {window}[o,c,q]",

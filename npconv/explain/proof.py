@@ -47,17 +47,25 @@ def same_shapes(arrays: Mapping[str, np.ndarray], gradients: Mapping[str, np.nda
 
 
 def three_ways(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Proof:
-    """<output, g> = <x, grad_input> = <w, grad_weight>: all pairs give one number."""
+    """<output, g> = <x, grad_input> = <w, grad_weight>: all pairs give one number.
+
+    >>> print(three_ways({"<a, b>": (np.array([2]), np.array([3])), "<c, d>": (np.array([1]), np.array([6]))}))
+      ok    <a, b> = <c, d>: all are 6
+    """
     values = [inner_product(a, b) for a, b in pairs.values()]
-    evidence = " = ".join(map(str, values[:1])) if len(set(values)) == 1 else " and ".join(map(str, values))
     agree = len(set(values)) == 1
-    return Proof(" = ".join(pairs), agree, f"all are {evidence}" if agree else f"they are {evidence}")
+    said = f"all are {values[0]}" if agree else f"they are {' and '.join(map(str, values))}"
+    return Proof(" = ".join(pairs), agree, said)
 
 
 def differences(
     statement: str, value: Callable[[np.ndarray], int], array: np.ndarray, derivative: np.ndarray
 ) -> Proof:
-    """Every element of a derivative is (value one step up - value one step down) / 2."""
+    """Every element of a derivative is (value one step up - value one step down) / 2.
+
+    >>> print(differences("by x", lambda x: int(5 * x[0]), np.array([2]), np.array([4])))
+      FAIL  by x: at [0] it is 4, but the quotient is 5
+    """
     for cell in np.ndindex(*array.shape):
         up, down = array.copy(), array.copy()
         up[cell] += 1

@@ -109,6 +109,8 @@ def test_pytorchs_layer_knows_the_borders(mode):
     [
         ("TensorFlow/Keras", "i6x6_k3_psame", "keras.layers.Conv2D(1, (3, 3), strides=(1, 1), padding='same'"),
         ("TensorFlow/Keras", "i6x6_k3_s2", "padding='valid'"),
+        ("TensorFlow/Keras", "C4O6G2_i6x6_k3x2", "its kernel (3, 2, 2, 6)"),
+        ("TensorFlow/Keras", "transposed_C4O6_i6x6_k3x2", "its kernel (3, 2, 6, 4)"),
         ("TensorFlow/Keras", "i6x6_k3_s2_psame", "padding='same'"),
         ("TensorFlow/Keras", "i6x6_k3_s2_p1", f"{NOT} in one layer: padding ((1, 1), (1, 1)) is neither"),
         ("TensorFlow/Keras", "i6x6_k3_s2_d2", f"{NOT}: it refuses stride (2, 2) together with dilation (2, 2)"),

@@ -64,7 +64,10 @@ def test_a_fault_that_is_no_slip_keeps_the_referees_words(tried):
     [
         (["quantum"], "npconv lesson: lesson: there is no 'quantum'; choose one of simple, flip"),
         ([], "mine.py answer? Choose one of simple, flip"),
-        (["transposed"], "it has no transposed, for which the lesson 'transposed' asks: Write transposed(input"),
+        (
+            ["transposed"],
+            "it has no transposed, for which the lesson 'transposed' asks: Write transposed(input",
+        ),
     ],
 )
 def test_an_exercise_that_cannot_be_graded_is_refused(words, complaint, tmp_path, capsys):

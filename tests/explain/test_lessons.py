@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -221,3 +222,9 @@ def test_the_numbers_lesson_shows_where_float32_stops_counting(capsys):
     text = capsys.readouterr().out
     assert "16777216 + 1 in float32: 16777216; in integers: 16777217" in text
     assert "(0.1 + 0.5) + 0.8 is 1.4000001, and 0.1 + (0.5 + 0.8) is 1.4" in text
+
+
+def test_the_readme_counts_the_lessons():
+    readme = Path(__file__).parents[2] / "README.md"
+    words = {13: "thirteen"}
+    assert f"in {words[len(lessons.NAMES)]} lessons" in readme.read_text(encoding="utf-8")

@@ -331,7 +331,9 @@ def test_no_screen_is_too_narrow(opened, file, width):
 
 def test_an_animated_picture_shows_one_frame_and_stands_still_where_less_motion_is_wanted(opened, tmp_path):
     drawn = tmp_path / "sliding.svg"
-    drawn.write_text(svg.animation(Scene.of(Problem.parse("i4x4_k3")).figures("forward")[0]), encoding="utf-8")
+    drawn.write_text(
+        svg.animation(Scene.of(Problem.parse("i4x4_k3")).figures("forward")[0]), encoding="utf-8"
+    )
     shown = """return [...document.querySelectorAll('.frame')].filter((f) => getComputedStyle(f).opacity === '1').length"""
     moving = "return getComputedStyle(document.querySelector('.frame')).animationName"
     opened.open(drawn)
