@@ -430,4 +430,34 @@ def _run_judge(arguments: argparse.Namespace) -> int:
     return commands.run_judge(arguments.folder, arguments.json, arguments.junit)
 
 
-COMMANDS = (_lesson, _explain, _shape, _grad, _check, _emit, _judge)
+# ---------------------------------------------------------------- bench
+
+
+def _bench(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "bench",
+        help="how fast this machine convolves, beside its bare matrix product",
+        description=(
+            "Time the forward and both gradients of real layers in float32: milliseconds, GFLOP/s, times the "
+            "time of the bare product of the same size, and the most memory taken beside arguments and result."
+        ),
+        example="npconv bench resnet50",
+    )
+    parser.add_argument(
+        "what", nargs="?", metavar="LAYER", help="a part of a layer's name, or a DESCRIPTOR (default: all layers)"
+    )
+    parser.add_argument("--seconds", type=float, default=0.2, metavar="S", help="to spend on each case (0.2)")
+    style = parser.add_mutually_exclusive_group()
+    for name in ("csv", "json"):
+        style.add_argument(f"--{name}", dest="style", action="store_const", const=name, help=f"print {name.upper()}")
+    parser.set_defaults(run=_run_bench, style="text")
+
+
+def _run_bench(arguments: argparse.Namespace) -> int:
+    from npconv import bench
+
+    return bench.run(arguments.what, arguments.style, arguments.seconds)
+
+
+COMMANDS = (_lesson, _explain, _shape, _grad, _check, _emit, _judge, _bench)
