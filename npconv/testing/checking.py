@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -93,8 +93,8 @@ def judge(
     if broken and only is None and any(o.failed for o in climb.observations + climb.index_maps):
         gather_evidence(climb)
     findings = find(climb.observations, runner, runner.declared, name) if broken else []
-    findings += _findings_of_rungs(climb, findings)
     facts = passport(runner, rank) if only is None and _alive(climb) else {}
+    findings += _findings_of_rungs(climb, findings, facts)
     return _report(climb, name, findings, facts)
 
 
@@ -148,12 +148,16 @@ def _alive(climb: Climb) -> bool:
     )
 
 
-def _findings_of_rungs(climb: Climb, findings: Sequence[Finding]) -> list[Finding]:
-    """Rungs above the exact ones speak for themselves."""
+def _findings_of_rungs(climb: Climb, findings: Sequence[Finding], facts: Mapping[str, str]) -> list[Finding]:
+    """Rungs above the exact ones speak for themselves; of rounding the passport knows more."""
     if findings:
         return []
     broken = [rung for rung in climb.rungs if rung.failed]
-    told = dict.fromkeys(line for rung in broken for line in rung.failed)
+    narrow = [
+        f"{name}: {facts[name]}" for name in facts if "significand" in name and ", declared" in facts[name]
+    ]
+    known = "; " + "; ".join(narrow) if narrow and broken and broken[0].name == "numerics" else ""
+    told = dict.fromkeys(line + known for rung in broken for line in rung.failed)
     return [Finding(line.split(":")[0].split(",")[0], line, True) for line in list(told)[:5]]
 
 

@@ -59,7 +59,7 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
     singles = [_explanation((fault,), part, failing, right) for fault in able]
     complete = [e for e in singles if e.complete] or _pairs(faults, part, failing, right)
     if complete:
-        return [min(complete, key=lambda e: (e.contradicted, -_reach(e, failing)))]
+        return [min(complete, key=lambda e: _strain(e, failing))]
     return _cover(singles, failing)
 
 
@@ -108,12 +108,12 @@ def _blank(got: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.isnan(left) | (left == 0) if left.size else np.ones(1, bool)
 
 
-def _mostly_blank(faults: Sequence[Fault], failing: Sequence[Observation]) -> bool:
-    """Whether memory that was never written shows: half of it NaN or 0, the rest old numbers."""
+def _blank_share(faults: Sequence[Fault], failing: Sequence[Observation]) -> float:
+    """Of the memory that was never written, by the prediction, how much is NaN or 0."""
     blanks = [
         _blank(o.got, p) for o in failing if o.got is not None and (p := _predicted(faults, o)) is not None
     ]
-    return not blanks or bool(np.concatenate(blanks).mean() >= 0.5)
+    return float(np.concatenate(blanks).mean()) if blanks else 1.0
 
 
 def _explanation(
@@ -132,16 +132,27 @@ def _explanation(
             misses += 1
             explained -= 0 if hit is None else int((~hit & ~o.wrong).sum())
     contradicted = 0
-    if explained == wrong and not _mostly_blank(faults, failing):
+    if explained == wrong and _blank_share(faults, failing) < 0.5:
         explained = 0
     if explained == wrong:
-        contradicted = sum(not _agrees(faults, o) for o in right)
+        contradicted = sum(not _leaves_right(faults, o) for o in right)
     return Explanation(part, faults, max(explained, 0), wrong, contradicted)
 
 
 def _agrees(faults: tuple[Fault, ...], o: Observation) -> bool:
     hit = explains(faults, o)
     return hit is not None and bool(hit.all())
+
+
+def _leaves_right(faults: tuple[Fault, ...], o: Observation) -> bool:
+    """Whether the faults would leave a right result as it is."""
+    predicted = _predicted(faults, o)
+    return predicted is not None and bool((predicted == o.got).all())
+
+
+def _strain(e: Explanation, failing: Sequence[Observation]) -> tuple[float, ...]:
+    """How much an explanation asks one to believe; of equal ones the earlier in the table is named."""
+    return e.contradicted, -_blank_share(e.faults, failing), -_reach(e, failing)
 
 
 def _reach(explanation: Explanation, failing: Sequence[Observation]) -> int:

@@ -18,7 +18,8 @@ SIDES = {"forward": "grad_output", "grad_input": "input", "grad_weight": "weight
 
 def inner(a: np.ndarray, b: np.ndarray) -> float:
     """The sum of products; exact on integers below 2^53."""
-    return float((a.astype(np.float64) * b).sum())
+    with np.errstate(invalid="ignore"):  # a wrong result may hold infinities
+        return float((a.astype(np.float64) * b).sum())
 
 
 def disagreement(observations: Mapping[str, Observation]) -> str | None:

@@ -124,14 +124,14 @@ def _narrower(
     formats = sorted((f for f in FORMATS.values() if not f.is_integer), key=lambda f: -f.p)
     for narrow in (f for f in formats if f.p < max(input.p, accumulate.p)):
         for changed, told in (
-            ((narrow, accumulate, output), f"the inputs are rounded to {narrow.p} bits"),
-            ((input, narrow, output), f"sums are carried in {narrow.p} bits"),
-            ((input, accumulate, narrow), f"the result is rounded to {narrow.p} bits"),
+            ((narrow, accumulate, output), f"as if the inputs were rounded to {narrow.p} bits"),
+            ((input, narrow, output), f"as if sums were carried in {narrow.p} bits"),
+            ((input, accumulate, narrow), f"as if the result were rounded to {narrow.p} bits"),
         ):
             limit = bounds(part, problem, arrays, y, changed, rounded_inputs=changed[0] == input).worst
             if (error <= limit).all():
                 names = " or ".join(f.name for f in formats if f.p == narrow.p)
-                return f"{told}, as by {names}, where {_declared(changed, declared)} is declared"
+                return f"{told} or fewer ({names}), where {_declared(changed, declared)} is declared"
     return "no narrower format accounts for it"
 
 

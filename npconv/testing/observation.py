@@ -101,7 +101,7 @@ def judged(case: Case, answer: Answer, declared: Declared) -> Observation:
     if np.array_equal(got, case.due):
         return Observation(case, RIGHT, got)
     if _only_rounded(case, got, declared):
-        return Observation(case, INEXACT, got, "not equal, but within the rounding bound")
+        return Observation(case, INEXACT, got, "not equal, but near: this is no plain sum of products")
     return Observation(case, "wrong", got, _first_difference(case, got))
 
 
@@ -121,9 +121,12 @@ def _type_fault(value: Any, declared: Declared) -> str:
 
 
 def _only_rounded(case: Case, got: np.ndarray, declared: Declared) -> bool:
-    """Off by rounding alone: fractions where integers are due, each within the bound."""
+    """Off by rounding alone: fractions where integers are due, each within the bound or nearest to the
+    integer that is due."""
     if got.dtype.kind != "f" or not np.isfinite(got).all() or (got == np.rint(got)).all():
         return False
+    if (np.rint(got) == case.due).all():
+        return True
     limit = bounds(case.part, case.problem, case.arrays, case.due.astype(np.float64), declared.formats)
     return bool((abs(got - case.due) <= limit.worst).all())
 

@@ -81,7 +81,7 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """OpenVINO's group convolutions on the CPU, in float32."""
+    """OpenVINO's convolutions on the CPU, in float32."""
 
     @staticmethod
     def run(op, input, weight, bias, stride, padding, dilation, groups, **more):
@@ -92,9 +92,12 @@ class OpenVino:
             raise NotImplementedError("negative padding")
         los, his = ([pair[end] for pair in padding] for end in (0, 1))
         x, w = (opset13.parameter(a.shape, np.float32) for a in (input, weight))
-        split = opset13.reshape(w, [groups, len(weight) // groups, *weight.shape[1:]], False)
         more |= dict(strides=list(stride), pads_begin=los, pads_end=his, dilations=list(dilation))
-        node = getattr(opset13, op)(x, split, **more)
+        if groups == 1:
+            node = getattr(opset13, op)(x, w, **more)
+        else:
+            split = opset13.reshape(w, [groups, len(weight) // groups, *weight.shape[1:]], False)
+            node = getattr(opset13, "group_" + op)(x, split, **more)
         model = openvino.Model([node], [x, w])
         core = OpenVino.core = getattr(OpenVino, "core", None) or openvino.Core()
         precise = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
@@ -103,13 +106,13 @@ class OpenVino:
 
     @staticmethod
     def forward(input, weight, bias, *, stride, padding, dilation, groups):
-        return OpenVino.run("group_convolution", input, weight, bias, stride, padding, dilation, groups)
+        return OpenVino.run("convolution", input, weight, bias, stride, padding, dilation, groups)
 
     @staticmethod
     def transposed(input, weight, bias, *, stride, padding, output_padding, dilation, groups):
         more = dict(output_padding=list(output_padding))
         return OpenVino.run(
-            "group_convolution_backprop_data", input, weight, bias, stride, padding, dilation, groups, **more
+            "convolution_backprop_data", input, weight, bias, stride, padding, dilation, groups, **more
         )
 
 
@@ -139,34 +142,3 @@ class Mlx:
         x, w, g = map(mx.array, (input, weight, grad_output))
         _, (dx, dw) = mx.vjp(lambda a, b: Mlx.conv(a, b, stride, padding, dilation, groups), [x, w], [g])
         return np.array(dx), np.array(dw), np.array(g.sum(axis=(0, 1, 2)))
-
-
-class TinyGrad:
-    """tinygrad's Tensor, with its own gradients."""
-
-    @staticmethod
-    def conv(x, w, stride, padding, dilation, groups):
-        pads = [end for pair in reversed(padding) for end in pair]
-        return (
-            x.pad(pads).conv2d(w, None, groups, stride, dilation)
-            if any(pads)
-            else x.conv2d(w, None, groups, stride, dilation)
-        )
-
-    @staticmethod
-    def forward(input, weight, bias, *, stride, padding, dilation, groups):
-        from tinygrad import Tensor
-
-        y = TinyGrad.conv(
-            Tensor(input.copy()), Tensor(weight.copy()), stride, padding, dilation, groups
-        ).numpy()
-        return y if bias is None else y + bias[:, None, None]
-
-    @staticmethod
-    def backward(grad_output, input, weight, *, stride, padding, dilation, groups):
-        from tinygrad import Tensor
-
-        x, w = Tensor(input.copy()), Tensor(weight.copy())
-        y = TinyGrad.conv(x, w, stride, padding, dilation, groups)
-        dx, dw = (y * Tensor(grad_output.copy())).sum().gradient(x, w)
-        return dx.numpy(), dw.numpy(), Tensor(grad_output.copy()).sum((0, 2, 3)).numpy()

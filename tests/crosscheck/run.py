@@ -15,13 +15,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 import adapters  # noqa: E402
 
 from npconv.testing import check  # noqa: E402
+from npconv.testing.ladder import RUNGS  # noqa: E402
 
 FRAMEWORKS = {
     "jax": adapters.Jax,
     "onnxruntime": adapters.OnnxRuntime,
     "openvino": adapters.OpenVino,
     "mlx": adapters.Mlx,
-    "tinygrad": adapters.TinyGrad,
 }
 
 
@@ -37,7 +37,7 @@ def main(names):
     for name, report in reports.items():
         passed = sum(rung.status == "passed" for rung in report.rungs)
         version = f"{name} {importlib.metadata.version(name)}"
-        print(f"{version:<24}{report.verdict:<13}{f'{passed} of 9':<14}{', '.join(report.parts)}")
+        print(f"{version:<24}{report.verdict:<13}{f'{passed} of {len(RUNGS)}':<14}{', '.join(report.parts)}")
     return 0 if reports else 2
 
 

@@ -1,0 +1,87 @@
+"""The derived bound: kept by every right kernel, broken by the fault that it is for."""
+
+import npconv
+import numpy as np
+import pytest
+from npconv.problem import Problem
+from npconv.testing import check
+from npconv.testing.bounds import bounds
+from npconv.testing.formats import named
+from npconv.testing.numerics import FAMILIES, unit
+from npconv.testing.parts import reference
+
+SINGLE = (named("float32"),) * 3
+
+
+def conv(input, weight, bias, **p):
+    return npconv.conv(input, weight, bias, **p)
+
+
+def cut(x, bits):
+    fraction, exponent = np.frexp(x)
+    return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits).astype(x.dtype)
+
+
+def test_the_bound_of_a_single_product_is_two_roundings():
+    # One product in float32, one rounding of it and one to the output: 2u|xw|, plus terms in u^2.
+    arrays = {"input": np.array([[[3.0]]]), "weight": np.array([[[5.0]]])}
+    y = np.array([[[15.0]]])
+    worst = bounds("forward", Problem.parse("i1_k1"), arrays, y, SINGLE).worst[0, 0, 0]
+    assert 2 * 2.0**-24 * 15 <= worst <= 2.001 * 2.0**-24 * 15
+
+
+def test_the_worst_order_of_summation_keeps_to_the_bound():
+    # A running float32 sum of positive numbers loses most when it grows from large to small.
+    n = 2000
+    problem = Problem.parse(f"i{n}_k{n}")
+    x = np.sort(unit("worst", (n,)).astype(np.float32))[::-1].astype(np.float64)
+    arrays = {"input": x.reshape(1, 1, n), "weight": np.ones((1, 1, n))}
+    total = np.float32(0)
+    for value in x.astype(np.float32):
+        total = np.float32(total + value)
+    y = reference("forward", problem, arrays)
+    assert abs(float(total) - y) <= bounds("forward", problem, arrays, y, SINGLE).worst
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_are_fixed_floats(family):
+    a, b = (FAMILIES[family]("name", (3, 4)) for _ in range(2))
+    assert np.array_equal(a, b) and np.isfinite(a).all() and (a != 0).all()
+
+
+@pytest.mark.parametrize("bits, told", [(11, "11 bits (TF32, rounded)"), (8, "8 bits (bfloat16, rounded)")])
+def test_rounded_inputs_are_named(bits, told):
+    report = check(lambda x, w, b, **p: conv(cut(x, bits), cut(w, bits), b, **p), layers=False)
+    assert report.verdict == "WRONG" and report.why == "breaks at 'numerics'" and told in report.faults[0]
+
+
+def test_rounded_inputs_are_right_where_they_are_declared():
+    kernel = lambda x, w, b, **p: conv(cut(x, 11), cut(w, 11), b, **p)  # noqa: E731
+    assert check(kernel, layers=False, input="tf32").verdict == "PASS"
+
+
+def test_a_float32_fourier_transform_is_odd_and_not_broken_in_structure():
+    def fourier(x, w, b, *, stride, padding, dilation, groups):
+        if groups > 1 or max(stride) > 1 or max(dilation) > 1 or any(e for pair in padding for e in pair):
+            raise NotImplementedError("plain only")
+        size = x.shape[2:]
+        spectra = [np.fft.rfft2(a, size).astype(np.complex64) for a in (x, w)]
+        spectrum = (spectra[0][:, None] * np.conj(spectra[1])[None]).sum(axis=2)
+        y = np.fft.irfft2(spectrum, size)[..., : size[0] - w.shape[2] + 1, : size[1] - w.shape[3] + 1]
+        return (y if b is None else y + b[:, None, None]).astype(np.float32)
+
+    report = check(fourier, layers=False)
+    status = {rung.name: rung.status for rung in report.rungs}
+    assert status["index maps"] == "odd" and status["exact, every triple"] == "odd"
+    assert report.verdict in ("SUSPICIOUS", "WRONG") and "as by an FFT" in report.passport["locality"]
+
+
+def test_a_bias_toward_one_side_is_suspicious():
+    def low(x, w, b, **p):
+        y = conv(x.astype(np.float64), w.astype(np.float64), b, **p)
+        exact = (y == np.rint(y)).all()
+        n = w[0].size
+        return (y if exact else y - 0.3 * n * 2.0**-24 * conv(abs(x), abs(w), None, **p)).astype(np.float32)
+
+    report = check(low, layers=False)
+    assert report.verdict == "SUSPICIOUS" and "elements above the sqrt(n) line" in report.why
