@@ -162,7 +162,7 @@ def slide(
     N, (O, C, KH, KW) = len(x), weight.shape
     windows = im2col(x, (KH, KW), stride, dilation)
     OH, OW = windows.shape[4:]
-    small = windows.size <= SMALL
+    small = windows.size <= SMALL and N <= 32
     # Samples with few columns stand side by side in one product.
     B, n = (N, 1) if small or OH * OW >= LONG else (1, N)
     if not small:
