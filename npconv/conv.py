@@ -40,7 +40,8 @@ def forward(
     """Dilate the input, pad or crop it once, then slide the weight over it; tile by tile where it is large.
 
     Shapes: input (N, C, *spatial), weight (O, C/G, *taps) -> (N, O, *sizes), any number of spatial
-    axes; each parameter has one entry an axis.  Integers give exact int64.
+    axes; each parameter has one entry an axis.  Integers give exact int64, or Python ints where a
+    sum might need more.
 
     >>> x, w = np.arange(5.0).reshape(1, 1, 5), np.ones((1, 1, 2))
     >>> forward(x, w, stride=[1], padding=[(1, 0)], dilation=[1], input_dilation=[1], groups=1)
@@ -172,6 +173,10 @@ def slide(
     columns = windows.reshape(B, groups, C * KH * KW, n * OH * OW).astype(sums, copy=False)
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
     rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
+    if C * KH * KW == 1 and columns.size > LONG:
+        # NumPy keeps sums of one term from BLAS, ten times slower: a second one, 0 * 0.
+        rows = np.concatenate([rows, np.zeros_like(rows)], axis=-1)
+        columns = np.concatenate([columns, np.zeros_like(columns)], axis=-2)
     out = None if into is None or into.dtype != sums else _straight(into, B, n)
     made = np.matmul(rows, columns, out=out)
     if out is not None:
@@ -179,7 +184,7 @@ def slide(
     if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
         made = made.reshape(O, n, OH, OW).swapaxes(0, 1)
     made = made.reshape(N, O, OH, OW)
-    return dtypes.to_int64(made) if result_type(x, weight) == dtypes.INT64 else made
+    return dtypes.settled(made) if result_type(x, weight) == dtypes.INT64 else made
 
 
 def _straight(into: np.ndarray, B: int, n: int) -> np.ndarray | None:
@@ -248,11 +253,9 @@ def im2col(
     OW = (W - dilation[1] * (taps[1] - 1) - 1) // stride[1] + 1
     batch, channel, row, column = x.strides
     shape = (N, C, *taps, OH, OW)
-    strides = (
-        batch, channel,
-        row * dilation[0], column * dilation[1],
-        row * stride[0], column * stride[1],
-    )  # fmt: skip
+    steps = (batch, channel, row * dilation[0], column * dilation[1], row * stride[0], column * stride[1])
+    # A single tap or output takes no step, which may be longer than a step can be.
+    strides = tuple(step if n > 1 else 0 for n, step in zip(shape, steps))
     if not x.flags.c_contiguous:
         return as_strided(x, shape, strides, writeable=False)
     view = np.ndarray(shape, x.dtype, x, 0, strides)  # the same, ten times faster
