@@ -144,3 +144,13 @@ def test_an_unknown_map_is_refused_with_the_names():
         ValueError, match="of: it is 'backward', but it must be one of forward, input, weight"
     ):
         Scene.of(Problem.parse("i4_k3")).figures("backward")
+
+
+@pytest.mark.parametrize(
+    "line", ["i42x42_k3_p1", "i5400_k3", "C40O40_i3x3_k1", "O1024_i4x4_k1", "N64C2O2_i4x4_k2_s2_p1", "i3x3_k41_p20", "C16O16G16_i20_k3_s3_p9"]
+)  # fmt: skip
+def test_the_largest_problems_are_still_computed_in_one_piece(line):
+    scene = Scene.of(Problem.parse(line))
+    for of in ("forward", "input", "weight", "transpose"):
+        (figure,) = scene.figures(of)
+        assert [stage.name for stage in figure.trace.stages].count("slide") == 1
