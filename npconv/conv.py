@@ -11,8 +11,6 @@ first is folded into the channels.  So nothing outside this file knows how many 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import threading
 from collections.abc import Sequence
 from itertools import product
@@ -48,15 +46,15 @@ def forward(
     array([[[0., 1., 3., 5., 7.]]])
     """
     sums = sums_type(input, weight)
-    shape, filled, phases = plan(
+    shape, phases = plan(
         input.shape, weight.shape, tuple(stride), tuple(padding), tuple(dilation), tuple(input_dilation),
         groups, sums.itemsize, budget(),
     )  # fmt: skip
     if not phases or sums == dtypes.OBJECT:  # small, or of Python ints, which no tile makes faster
         return _slide(pad(dilate(input, input_dilation), padding), weight, stride, dilation, groups, sums)
     output = _empty(shape, groups, weight, result_type(input, weight))
-    if not filled:
-        output[...] = 0
+    if max(input_dilation) > 1:
+        output[...] = 0  # what meets only inserted zeros is in no phase
     for phase in phases:
         outputs = _by_window(output[(..., *(x.outputs for x in phase.lines))], phase.widths)
         for part in phase.parts:
@@ -179,7 +177,7 @@ def slide(
         columns = np.concatenate([columns, np.zeros_like(columns)], axis=-2)
     out = None if into is None or into.dtype != sums else _straight(into, B, n)
     made = np.matmul(rows, columns, out=out)
-    if out is not None:
+    if into is not None and out is not None:
         return into
     if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
         made = made.reshape(O, n, OH, OW).swapaxes(0, 1)

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from itertools import product
 from math import gcd, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
 
@@ -63,7 +63,7 @@ class Tile(NamedTuple):
 
     input: tuple[slice, ...]
     padding: tuple[Pair, ...]
-    output: tuple[slice, ...]
+    output: tuple[Any, ...]
 
 
 class Part(NamedTuple):
@@ -104,41 +104,33 @@ class Phase(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The output's shape, whether the phases fill it, and the phases: none where the problem stays whole."""
+    """The output's shape, and the phases: none where the problem stays whole."""
 
     output: Shape
-    filled: bool
     phases: tuple[Phase, ...]
 
 
 @lru_cache(maxsize=4096)
 def plan(
-    input_shape: Shape,
-    weight_shape: Shape,
-    stride: Shape,
-    padding: tuple[Pair, ...],
-    dilation: Shape,
-    input_dilation: Shape,
-    groups: int,
-    itemsize: int,
-    budget: int,
-) -> Plan:
-    """How to convolve arrays of these shapes within a budget."""
-    (N, C, *i), (O, channels, *k) = input_shape, weight_shape
-    axes = list(zip(i, k, stride, dilation, input_dilation, (lo for lo, _ in padding)))
+    input_shape: Shape, weight_shape: Shape, stride: Shape, padding: tuple[Pair, ...], dilation: Shape,
+    input_dilation: Shape, groups: int, itemsize: int, budget: int,
+) -> Plan:  # fmt: skip
+    """How to convolve arrays of these shapes within a budget of so many bytes."""
+    (N, _, *i), (O, channels, *k) = input_shape, weight_shape
+    ends = [lo for lo, _ in padding], [hi for _, hi in padding]
     o = [
-        (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1 for (i, k, s, d, l, lo), (_, hi) in zip(axes, padding)
+        (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1
+        for i, k, s, d, l, lo, hi in zip(i, k, stride, dilation, input_dilation, *ends)
     ]
-    if N * C * prod(k) * prod(o) <= SMALL:
-        return Plan((N, O, *o), True, ())
-    lines = [_lines(*axis, o) for axis, o in zip(axes, o)]
+    if N * groups * channels * prod(k) * prod(o) <= SMALL:
+        return Plan((N, O, *o), ())
+    axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
+    lines = [_lines(*axis) for axis in axes]
     sizes = N, groups, channels, O // groups, itemsize, budget
-    wide = _widened(axes, o, lines, O // groups)
-    phases = [_phase(line, *sizes) for line in product(*wide)]
+    phases = [_phase(line, *sizes) for line in product(*_widened(axes, lines, O // groups))]
     if any(_cuts_a_shared_window(phase) for phase in phases):
         phases = [_phase(line, *sizes) for line in product(*lines)]
-    filled = prod(o) == sum(prod(line.o for line in phase.lines) * prod(phase.widths) for phase in phases)
-    return Plan((N, O, *o), filled, tuple(phases))
+    return Plan((N, O, *o), tuple(phases))
 
 
 # ---------------------------------------------------------------- phases and widths
@@ -155,30 +147,28 @@ def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line
     P, Q = l // gcd(s, l), l // gcd(d, l)
     lines = []
     for a, b in product(range(min(P, o)), range(min(Q, k))):
-        if (lo - s * a - d * b) % l == 0:
-            outputs, taps = range(a, o, P), range(b, k, Q)
-            places = ((slice(b, k, Q), slice(0, len(taps))),)
-            start = (lo - s * a - d * b) // l
-            lines.append(
-                Line(slice(a, o, P), places, i, len(taps), len(outputs), s * P // l, d * Q // l, start)
-            )
+        start, apart = divmod(lo - s * a - d * b, l)
+        if not apart:
+            outputs, taps = len(range(a, o, P)), len(range(b, k, Q))
+            places = ((slice(b, k, Q), slice(0, taps)),)
+            lines.append(Line(slice(a, o, P), places, i, taps, outputs, s * P // l, d * Q // l, start))
     return lines
 
 
-def _widened(axes: list[Shape], o: list[int], lines: list[list[Line]], rows: int) -> list[list[Line]]:
-    """The phases, put together to one of several outputs a window on each axis where that pays."""
-    least = [l // gcd(s, l) for _, _, s, _, l, _ in axes]  # all phases of an axis, or one output
-    one_tap = all(k <= l for _, k, _, _, l, _ in axes)  # then no tap is multiplied in vain
+def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list[Line]]:
+    """The phases of an axis as one, and several outputs of a row to a window, where that pays."""
+    *_, (_, k, _, _, l, _, size) = axes
+    phases = [l // gcd(s, l) for _, _, s, _, l, _, _ in axes]
+    one_tap = all(k <= l for _, k, _, _, l, _, _ in axes)  # of each output: none is multiplied in vain
     if not one_tap and rows > ROWS:
         return lines
-    widths = list(least)
-    _, k, _, _, l, _ = axes[-1]
+    widths = list(phases)
     if k > l:
-        widths[-1] = _width(o[-1], least[-1], ROWS // (rows * prod(least[:-1])))
-    for w, P, size, axis in zip(widths, least, o, lines):
-        if w > 1 and (size < w or len(axis) < P or any(line.d > 1 for line in axis)):
+        widths[-1] = _width(size, phases[-1], ROWS // (rows * prod(phases[:-1])))
+    for w, P, axis, found in zip(widths, phases, axes, lines):
+        if w > 1 and (axis[-1] < w or len(found) < P or any(line.d > 1 for line in found)):
             return lines
-    return [old if w == 1 else _wide_lines(w, *axis, o) for w, axis, o, old in zip(widths, axes, o, lines)]
+    return [found if w == 1 else _wide_lines(w, *axis) for w, axis, found in zip(widths, axes, lines)]
 
 
 def _width(size: int, least: int, most: int) -> int:
@@ -275,18 +265,19 @@ def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, bu
         made = size[G] * size[N] * rows * prod(size[p] for p in outputs)
         return columns() + itemsize * (inside + weights + 2 * made)  # integers are made, then cast
 
+    def halved(axis: int) -> int:
+        """The scratch that would be needed with half of this axis."""
+        before, size[axis] = size[axis], -(-size[axis] // 2)
+        after, size[axis] = scratch(), before
+        return after
+
     if not (in_sum and size[G] > 1):
         size[long[0]] = min(size[long[0]], -(-LONG * size[long[0]] // length()))
     for axis in [long[0], G, *long[1:]]:
         while columns() > TILE and size[axis] > 1 and (axis == G or length() >= 2 * LONG):
             size[axis] = -(-size[axis] // 2)
-    def halved(axis: int) -> int:
-        before, size[axis] = size[axis], -(-size[axis] // 2)
-        after, size[axis] = scratch(), before
-        return after
-
     while scratch() > budget and max(size) > 1:
-        # What helps most; a large dilation makes a tile read far more rows than it has.
+        # What helps most: with a large dilation a tile reads far more rows than it has.
         axis = min((axis for axis in range(len(size)) if size[axis] > 1), key=halved)
         size[axis] = -(-size[axis] // 2)
     return size
