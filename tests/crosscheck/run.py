@@ -33,12 +33,23 @@ def main(names):
             continue
         reports[name] = check(FRAMEWORKS[name], time_limit=60.0, progress=_progress)
         print(f"\n---- {name} {importlib.metadata.version(name)}\n{reports[name]}", flush=True)
-    print(f"\n{'framework':<24}{'verdict':<13}{'rungs passed':<14}parts")
+    print("\n| framework | verdict | rungs passed | unsupported | passport |\n|---|---|---|---|---|")
     for name, report in reports.items():
-        passed = sum(rung.status == "passed" for rung in report.rungs)
-        version = f"{name} {importlib.metadata.version(name)}"
-        print(f"{version:<24}{report.verdict:<13}{f'{passed} of {len(RUNGS)}':<14}{', '.join(report.parts)}")
+        print(row(f"{name} {importlib.metadata.version(name)}", report))
     return 0 if reports else 2
+
+
+def row(title, report):
+    """One line of the table."""
+    passed = sum(rung.status == "passed" for rung in report.rungs)
+    refused = [f"{part}: {told.split(' (')[0]}" for part, lines in report.unsupported.items() for told in lines]
+    facts = report.passport
+    told = (
+        f"{facts.get('input significand', '?').split(',')[0]} in, sums in {facts.get('accumulator', '?')}, "
+        f"subnormals {facts.get('subnormals', '?')}"
+    )
+    cells = (title, report.verdict, f"{passed} of {len(RUNGS)}", "; ".join(refused) or "nothing", told)
+    return f"| {' | '.join(cells)} |"
 
 
 def _progress(line):

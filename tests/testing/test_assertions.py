@@ -86,7 +86,9 @@ def test_a_missing_array_is_a_type_error():
     with pytest.raises(TypeError, match="grad_input: it needs grad_output, weight; grad_output missing"):
         assert_conv_close(np.ones(1), part="grad_input", weight=np.ones((1, 1, 1)))
     with pytest.raises(TypeError, match="it needs input_size"):
-        assert_conv_close(np.ones(1), part="grad_input", weight=np.ones((1, 1, 1)), grad_output=np.ones((1, 1, 1)))
+        assert_conv_close(
+            np.ones(1), part="grad_input", weight=np.ones((1, 1, 1)), grad_output=np.ones((1, 1, 1))
+        )
 
 
 @pytest.mark.parametrize("case", cases("forward"), ids=str)
@@ -95,7 +97,9 @@ def test_cases_hold_for_torch(case):
     pads = [end for pair in reversed(p["padding"]) for end in pair]
     x, w = torch.tensor(a["input"]), torch.tensor(a["weight"])
     b = torch.tensor(a["bias"]) if "bias" in a else None
-    y = torch.nn.functional.conv2d(torch.nn.functional.pad(x, pads), w, b, p["stride"], 0, p["dilation"], p["groups"])
+    y = torch.nn.functional.conv2d(
+        torch.nn.functional.pad(x, pads), w, b, p["stride"], 0, p["dilation"], p["groups"]
+    )
     case.check(y.numpy())
 
 

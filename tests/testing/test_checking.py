@@ -197,7 +197,9 @@ def test_a_fault_of_no_kind_still_gets_trigger_case_and_formula():
 
 
 def test_an_unknown_index_formula_is_read_out():
-    changes = (("rows = SH * np.arange(OH) + DH * kh - top", "rows = 3 * np.arange(OH) + DH * kh - top - kw"),)
+    changes = (
+        ("rows = SH * np.arange(OH) + DH * kh - top", "rows = 3 * np.arange(OH) + DH * kh - top - kw"),
+    )
     report = check(build("taps", changes), layers=False)
     assert "no known fault" in report.faults[0]
     formula = " ".join(report.formula)
@@ -205,7 +207,15 @@ def test_an_unknown_index_formula_is_read_out():
 
 
 def test_the_identity_names_who_disagrees():
-    kernel = build("composed", (("dw = np.zeros(weight_size, input.dtype)", "dw = np.zeros(weight_size, input.dtype); input = input[:, ::-1]; x = x[:, ::-1]"),))
+    kernel = build(
+        "composed",
+        (
+            (
+                "dw = np.zeros(weight_size, input.dtype)",
+                "dw = np.zeros(weight_size, input.dtype); input = input[:, ::-1]; x = x[:, ::-1]",
+            ),
+        ),
+    )
     report = check(kernel, layers=False)
     assert "grad_weight differs from the other two in" in report.identity
     assert "forward" not in report.identity and "grad_input" not in report.identity
@@ -260,7 +270,9 @@ def test_every_verdict_has_an_exit_code():
 
 def test_nhwc_and_hwio_are_declared():
     def nhwc(input, weight, bias, *, stride, padding, dilation, groups):
-        y = npconv.conv(input.transpose(0, 3, 1, 2), weight.transpose(3, 2, 0, 1), bias, stride, padding, dilation, groups)
+        y = npconv.conv(
+            input.transpose(0, 3, 1, 2), weight.transpose(3, 2, 0, 1), bias, stride, padding, dilation, groups
+        )
         return y.transpose(0, 2, 3, 1)
 
     assert check(nhwc, layers=False, layout="NHWC", weight_layout="HWIO").verdict == "PASS"

@@ -7,7 +7,9 @@ from npconv.testing.covering import covering_array, uncovered
 from npconv.testing.problems import FACTORS, covering, full
 
 
-@pytest.mark.parametrize("levels, strength", [((2, 3, 4), 2), ((3, 3, 3, 3), 3), ((4, 1, 2), 2), ((2,) * 6, 3)])
+@pytest.mark.parametrize(
+    "levels, strength", [((2, 3, 4), 2), ((3, 3, 3, 3), 3), ((4, 1, 2), 2), ((2,) * 6, 3)]
+)
 def test_every_combination_of_levels_occurs(levels, strength):
     rows = covering_array(levels, strength)
     for columns in combinations(range(len(levels)), strength):

@@ -62,7 +62,12 @@ def test_a_fault_shows_and_is_found_again(number):
     observations = seen(fault, part)
     failing = [o for o in observations if o.kind == "wrong"]
     if not failing:  # it changes sizes or large integers only: the kernels of the zoo show those
-        assert fault.size or "bits" in fault.sentence or "beyond" in fault.sentence or "at the end too" in fault.sentence
+        assert (
+            fault.size
+            or "bits" in fault.sentence
+            or "beyond" in fault.sentence
+            or "at the end too" in fault.sentence
+        )
         return
     (best, *_) = diagnose(observations)
     assert best.complete and len(best.faults) == 1

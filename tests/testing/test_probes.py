@@ -9,7 +9,12 @@ from npconv.testing.candidate import Declared
 from npconv.testing.observation import Observation
 from npconv.testing.probes import described, formula, index_map, probe
 
-LINES = ["C2O2_i5x6_k3x2_s2x1_p1:2x0:1_d1x2", "C4O4G2_i5x4_k2_s1x2_p1x0", "C2_i4_k3_s2_p1:0", "i2x3x4_k2x1x2_s1x2x1"]
+LINES = [
+    "C2O2_i5x6_k3x2_s2x1_p1:2x0:1_d1x2",
+    "C4O4G2_i5x4_k2_s1x2_p1x0",
+    "C2_i4_k3_s2_p1:0",
+    "i2x3x4_k2x1x2_s1x2x1",
+]
 
 
 def by_hand(problem):
@@ -66,7 +71,10 @@ def test_a_number_that_no_element_has_is_told():
     case = probe("forward", Problem.parse("i4x5_k2"), Declared())
     got = case.due.astype(float)
     got[0, 0, 0, 0] = 0.5
-    assert "a number that no single element has, due input channel 0 at (0, 0)" in described(Observation(case, "wrong", got))[-1]
+    assert (
+        "a number that no single element has, due input channel 0 at (0, 0)"
+        in described(Observation(case, "wrong", got))[-1]
+    )
 
 
 def test_numbers_beyond_the_format_are_not_asked():

@@ -7,7 +7,9 @@ import pytest
 from npconv.cli import main
 
 RIGHT = "import npconv\ndef f(input, weight, bias, **p):\n    return npconv.conv(input, weight, bias, **p)\n"
-WRONG = RIGHT.replace("bias, **p)\n", "None, **p)\n").replace("def f(input, weight, None", "def f(input, weight, bias")
+WRONG = RIGHT.replace("bias, **p)\n", "None, **p)\n").replace(
+    "def f(input, weight, None", "def f(input, weight, bias"
+)
 
 
 @pytest.fixture
