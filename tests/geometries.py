@@ -263,7 +263,8 @@ def random_large_cases(seed: int, count: int, ranks: tuple[int, ...] = (1, 2, 3)
 
         drawn = dict(
             i=axes(*lengths), k=axes(1, 6), s=axes(1, 4), d=axes(1, 3),
-            p=tuple(zip(axes(-3, 7), axes(-3, 7))), N=rng.randint(1, 4), C=G * rng.randint(1, 9), O=G * rng.randint(1, 9), G=G,
+            p=tuple(zip(axes(-3, 7), axes(-3, 7))), N=rng.randint(1, 4),
+            C=G * rng.randint(1, 9), O=G * rng.randint(1, 9), G=G,
         )  # fmt: skip
         made = case(", ".join(f"{key}={value}" for key, value in drawn.items()), **drawn)
         if min(made.sizes) >= 1 and made.N * made.C * prod(made.k) * prod(made.sizes) > 2**16:
