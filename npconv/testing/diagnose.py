@@ -60,7 +60,7 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
     complete = [e for e in singles if e.complete] or _pairs(faults, part, failing, right)
     if complete:
         return [min(complete, key=lambda e: _strain(e, failing))]
-    return _cover(singles, failing)
+    return _cover(faults, part, failing)
 
 
 def _hits(faults: tuple[Fault, ...], observations: Sequence[Observation]) -> int:
@@ -119,24 +119,18 @@ def _blank_share(faults: Sequence[Fault], failing: Sequence[Observation]) -> flo
 def _explanation(
     faults: tuple[Fault, ...], part: str, failing: Sequence[Observation], right: Sequence[Observation]
 ) -> Explanation:
-    """The whole count for some faults; given up once a third of the cases are unexplained."""
-    explained = wrong = misses = 0
+    """How many wrong elements some faults explain; a case counts only as a whole."""
+    explained = 0
+    wrong = sum(int(o.wrong.sum()) for o in failing)
     for o in failing:
-        wrong += int(o.wrong.sum())
-        if misses * 3 > len(failing):
-            continue
-        hit = explains(faults, o)
-        if hit is not None:
-            explained += int((hit & o.wrong).sum())
-        if hit is None or not hit.all():
-            misses += 1
-            explained -= 0 if hit is None else int((~hit & ~o.wrong).sum())
+        if _agrees(faults, o):
+            explained += int(o.wrong.sum())
     contradicted = 0
     if explained == wrong and _blank_share(faults, failing) < 0.5:
         explained = 0
     if explained == wrong:
         contradicted = sum(not _leaves_right(faults, o) for o in right)
-    return Explanation(part, faults, max(explained, 0), wrong, contradicted)
+    return Explanation(part, faults, explained, wrong, contradicted)
 
 
 def _agrees(faults: tuple[Fault, ...], o: Observation) -> bool:
@@ -199,17 +193,15 @@ def _idle(fault: Fault, o: Observation) -> bool:
     return not changes_size and np.array_equal(predicted, o.case.due)
 
 
-def _cover(singles: Sequence[Explanation], failing: Sequence[Observation]) -> list[Explanation]:
-    """Where nothing explains all: the fault that explains most, then others for what is left."""
+def _cover(faults: Sequence[Fault], part: str, failing: Sequence[Observation]) -> list[Explanation]:
+    """Where nothing explains all: the fault that explains most cases, then others for what is left."""
     chosen: list[Explanation] = []
     left = list(failing)
-    for _ in range(3):
-        counts = [(_explanation(e.faults, e.part, left, ()), e) for e in singles if e.explained]
-        best = max(counts, key=lambda pair: pair[0].explained, default=None)
-        if best is None or best[0].explained * 2 < best[0].wrong and chosen or not best[0].explained:
+    while left and len(chosen) < 3:
+        able = [f for f in faults if _hits((f,), left[:SCREEN]) and _blank_share((f,), left) >= 0.5]
+        best = max(able, key=lambda fault: _hits((fault,), left), default=None)
+        if best is None:
             break
-        chosen.append(best[1])
-        left = [o for o in left if not _agrees(best[1].faults, o)]
-        if not left:
-            break
+        chosen.append(_explanation((best,), part, failing, ()))
+        left = [o for o in left if not _agrees((best,), o)]
     return chosen

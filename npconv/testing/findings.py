@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import NamedTuple
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
@@ -54,16 +55,26 @@ def find(
     ]
 
 
+class Told(NamedTuple):
+    """A sentence, whether it names the fault, and the failures that it is about."""
+
+    sentence: str
+    named: bool
+    about: Sequence[Observation]
+
+
 def _of_part(
     part: str, observations: Sequence[Observation], runner: Runner | None, declared: Declared, name: str
 ) -> list[Finding]:
     failing = [o for o in observations if o.failed]
     passing = [o.problem for o in observations if not o.failed and o.kind != "refused"]
-    when = trigger([o.problem for o in failing], passing)
-    told = _by_values(part, observations, runner, declared) or [_by_kind(part, failing)]
-    smallest = _smallest(failing, runner)
-    findings = [Finding(part, sentence, named, when) for sentence, named in told]
+    told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing)]
+    findings = [
+        Finding(part, sentence, named, trigger([o.problem for o in about], passing))
+        for sentence, named, about in told
+    ]
     first = findings[0]
+    smallest = _smallest(told[0].about, runner)
     first.smallest = str(smallest.problem)
     first.reproduction = reproduction(smallest, name)
     if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
@@ -73,33 +84,29 @@ def _of_part(
 
 def _by_values(
     part: str, observations: Sequence[Observation], runner: Runner | None, declared: Declared
-) -> list[tuple[str, bool]]:
-    """Sentences for wrong values and shapes, and whether each names the fault."""
+) -> list[Told]:
+    """What is to be said of wrong values and shapes."""
     wrong = [o for o in observations if o.kind in ("wrong", "shape")]
     if not wrong:
         return []
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
-        return [(str(explanations[0]), True)]
+        return [Told(str(explanations[0]), True, wrong)]
     if runner is not None and (narrow := _narrow_accumulator(part, wrong, runner, declared)):
-        return [(narrow, True)]
-    covered = _covered(explanations, wrong)
-    if len(explanations) > 1 and covered:
-        return [(str(e), True) for e in explanations]
+        return [Told(narrow, True, wrong)]
+    shares = [[o for o in wrong if _whole(e, o)] for e in explanations]
+    if len(shares) > 1 and all(any(o in share for share in shares) for o in wrong):
+        return [Told(str(e), True, share) for e, share in zip(explanations, shares)]
     elements = sum(int(o.wrong.sum()) for o in wrong)
     told = f"{part}: no known fault, alone or with another, explains all {elements} wrong elements"
     nearest = f" (nearest: {explanations[0]})" if explanations else ""
-    return [(told + nearest, False)]
+    return [Told(told + nearest, False, wrong)]
 
 
-def _covered(explanations: Sequence[Explanation], wrong: Sequence[Observation]) -> bool:
-    """Whether each failing case is explained in full by one of the explanations."""
-
-    def whole(e: Explanation, o: Observation) -> bool:
-        hit = explains(e.faults, o)
-        return hit is not None and bool(hit.all())
-
-    return all(any(whole(e, o) for e in explanations) for o in wrong)
+def _whole(e: Explanation, o: Observation) -> bool:
+    """Whether an explanation accounts for every element of a case."""
+    hit = explains(e.faults, o)
+    return hit is not None and bool(hit.all())
 
 
 def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner, declared: Declared) -> str:
@@ -119,11 +126,14 @@ def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner,
     return ""
 
 
-def _by_kind(part: str, failing: Sequence[Observation]) -> tuple[str, bool]:
-    """A sentence for calls that brought no comparable array."""
-    kind, count = Counter(o.kind for o in failing).most_common(1)[0]
-    detail = next(o.detail for o in failing if o.kind == kind)
-    return f"{part}: {TOLD.get(kind, kind)} {detail}; in {count} of its cases", True
+def _by_kinds(part: str, failing: Sequence[Observation]) -> list[Told]:
+    """What is to be said of calls that brought no comparable array, the most frequent kind first."""
+    counts = Counter(o.kind for o in failing if o.kind in TOLD)
+    told = []
+    for kind, count in counts.most_common():
+        about = [o for o in failing if o.kind == kind]
+        told.append(Told(f"{part}: {TOLD[kind]} {about[0].detail}; in {count} of its cases", True, about))
+    return told
 
 
 def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observation:
@@ -131,16 +141,21 @@ def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observat
     smallest = min(failing, key=lambda o: (o.case.due.size, str(o.case)))
     if runner is None or smallest.kind in ("hung", "crashed"):
         return smallest
-    last: dict[str, Observation] = {}
+    failed: dict[str, Observation] = {}
+    hung: list[Problem] = []
 
     def fails(problem: Problem) -> bool:
+        if hung:  # each would cost the whole time limit
+            return False
         o = observe(runner, exact_case(smallest.part, problem, runner.declared))
-        if o.failed:
-            last[str(problem)] = o
-        return o.failed
+        if o.kind == "hung":
+            hung.append(problem)
+        elif o.failed:
+            failed[str(problem)] = o
+        return str(problem) in failed
 
     shrunk = shrink(smallest.problem, fails)
-    return last.get(str(shrunk), smallest)
+    return failed.get(str(shrunk), smallest)
 
 
 def _formula(runner: Runner, part: str, smallest: Observation, failing: Sequence[Observation]) -> list[str]:

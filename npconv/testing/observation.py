@@ -49,7 +49,7 @@ def could_show(part: str, problem: Problem, declared: Declared) -> bool:
     return part in exact_parts(problem, declared.capacity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observation:
     """What a candidate made of a case: `kind`, the array if there is one, and a line of detail."""
 

@@ -196,6 +196,30 @@ def test_a_fault_of_no_kind_still_gets_trigger_case_and_formula():
     assert report.formula and "readings differ" in " ".join(report.formula)
 
 
+def test_two_faults_under_two_conditions_have_two_triggers():
+    def both(input, weight, bias, *, stride, padding, dilation, groups):
+        if groups > 1:
+            weight = weight[..., ::-1, ::-1]
+        elif max(stride) > 1 and bias is not None:
+            bias = 2 * bias
+        return npconv.conv(input, weight, bias, stride, padding, dilation, groups)
+
+    report = check(both, layers=False)
+    told = {f.sentence.split(";")[0]: f.trigger for f in report.findings}
+    assert told["forward: the weight is flipped"] == "groups > 1 and taps > 1"
+    assert told["forward: the bias is added twice"].startswith("stride > 1 and bias")
+
+
+def test_a_crash_beside_wrong_values_is_told_too():
+    def worse(input, weight, bias, *, stride, padding, dilation, groups):
+        if max(dilation) > 1:
+            raise KeyError("dilation")
+        return npconv.conv(input, weight, None, stride, padding, dilation, groups)
+
+    told = " | ".join(check(worse, layers=False).faults)
+    assert "raises KeyError" in told and "the bias is missing" in told
+
+
 def test_an_unknown_index_formula_is_read_out():
     changes = (
         ("rows = SH * np.arange(OH) + DH * kh - top", "rows = 3 * np.arange(OH) + DH * kh - top - kw"),
