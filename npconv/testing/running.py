@@ -123,8 +123,11 @@ class Inside:
 
 
 def _serve(candidate: Candidate, calls: queue.SimpleQueue, answers: queue.SimpleQueue) -> None:
-    while (call := calls.get()) is not None:
-        answers.put(attempt(candidate, call))
+    try:
+        while (call := calls.get()) is not None:
+            answers.put(attempt(candidate, call))
+    except TimeLimit:  # it came just after the call had ended
+        return
 
 
 class Apart:
