@@ -103,17 +103,18 @@ def worker(library: str) -> None:
         if request["problem"] != current:
             current, calls = request["problem"], {}
             calls = calls_of(current)
-        print(json.dumps(seconds(calls[request["direction"]], request["atleast"])), flush=True)
+        clock = time.process_time if request["cpu"] else time.perf_counter
+        print(json.dumps(seconds(calls[request["direction"]], request["atleast"], clock)), flush=True)
 
 
-def seconds(call: Callable[[], object], atleast: float) -> float:
+def seconds(call: Callable[[], object], atleast: float, clock: Callable[[], float]) -> float:
     """The time of the least disturbed call, of as many as fill so many seconds, and of three or more."""
     call()
     taken: list[float] = []
     while len(taken) < 3 or sum(taken) < atleast:
-        start = time.perf_counter()
+        start = clock()
         call()
-        taken.append(time.perf_counter() - start)
+        taken.append(clock() - start)
     return min(taken)
 
 
@@ -123,7 +124,8 @@ def seconds(call: Callable[[], object], atleast: float) -> float:
 class Worker:
     """A library in a process of its own."""
 
-    def __init__(self, library: str, threads: int) -> None:
+    def __init__(self, library: str, threads: int, cpu: bool) -> None:
+        self.cpu = cpu
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--worker", library],
@@ -131,7 +133,7 @@ class Worker:
         )  # fmt: skip
 
     def time(self, problem: str, direction: str, atleast: float) -> float:
-        request = {"problem": problem, "direction": direction, "atleast": atleast}
+        request = {"problem": problem, "direction": direction, "atleast": atleast, "cpu": self.cpu}
         print(json.dumps(request), file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()
         if not answer:
@@ -148,7 +150,7 @@ class Contest:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.workers = [Worker(library, options.threads) for library in LIBRARIES]
+        self.workers = [Worker(library, options.threads, options.cpu_time) for library in LIBRARIES]
 
     def times(self, line: str, direction: str) -> tuple[float, float, float]:
         """npconv's seconds, PyTorch's, and their ratio: medians over the rounds."""
@@ -205,7 +207,7 @@ def machine(threads: int) -> str:
         model = models[0].split(":")[1].strip()
     except (OSError, IndexError):
         model = platform.processor() or platform.machine()
-    return f"{model}, {threads} threads, Python {platform.python_version()}, {versions}, float32"
+    return f"{model}, {threads} thread(s), Python {platform.python_version()}, {versions}, float32"
 
 
 def main() -> None:
@@ -216,12 +218,15 @@ def main() -> None:
     parser.add_argument("--directions", nargs="+", choices=DIRECTIONS, default=DIRECTIONS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--cpu-time", action="store_true", help="of one thread, on a machine that others use as well")
     parser.add_argument("--atleast", type=float, default=0.1, help="seconds spent on a case in a round")
     options = parser.parse_args()
     if options.worker:
         return worker(options.worker)
+    if options.cpu_time:
+        options.threads = 1
     contest = Contest(options)
-    print(machine(options.threads))
+    print(machine(options.threads) + ", CPU time" * options.cpu_time)
     if options.layers:
         found = {name: line for name, line in LAYERS.items() if any(part in name for part in options.layers.split(","))}
         if options.batch:
