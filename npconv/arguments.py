@@ -40,7 +40,7 @@ def _shown(value: object) -> str:
 
 def shape(sizes: IntOrInts, name: str) -> Shape:
     """A shape as Python ints, none of them negative."""
-    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable) or _is_scalar_array(sizes):
         raise TypeError(f"{name}: it is {_shown(sizes)}; it must be a sequence of integers")
     return tuple(integer(size, f"{name} axis {number}", at_least=0) for number, size in enumerate(sizes))
 
@@ -53,8 +53,8 @@ def per_axis(value: IntOrInts, rank: int, name: str, at_least: int | None = None
     """
     if not isinstance(value, Iterable) or _is_scalar_array(value):
         return (integer(value, name, at_least),) * rank
-    if isinstance(value, str):
-        raise TypeError(f"{name}: it is {value!r}, a str; it must be an integer or one integer an axis")
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name}: it is {_shown(value)}; it must be an integer or one integer an axis")
     entries = tuple(value)
     if len(entries) == 1:
         entries *= rank

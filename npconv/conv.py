@@ -275,13 +275,9 @@ def _slide_folded(
     O, channels, KD, *taps = weight.shape
     OD = (D - dilation[0] * (KD - 1) - 1) // stride[0] + 1
     batch, channel, depth, *steps = x.strides
+    down, along = depth * stride[0] if OD > 1 else 0, depth * dilation[0] if KD > 1 else 0
     # (N, C, D, *plane) -> (N, OD, C, KD, *plane), a view -> (N*OD, C*KD, *plane)
-    windows = as_strided(
-        x,
-        (N, OD, C, KD, *plane),
-        (batch, depth * stride[0], channel, depth * dilation[0], *steps),
-        writeable=False,
-    )
+    windows = as_strided(x, (N, OD, C, KD, *plane), (batch, down, channel, along, *steps), writeable=False)
     x = windows.reshape(N * OD, C * KD, *plane)
     weight = weight.reshape(O, channels * KD, *taps)
     output = _slide(x, weight, stride[1:], dilation[1:], groups, sums)

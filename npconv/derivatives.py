@@ -72,6 +72,7 @@ def jvp(
 
     Formula: the derivative at t = 0 of function(arrays + t * tangents), as in jax.jvp.
     """
+    arrays, tangents = tuple(arrays), tuple(tangents)
     if len(tangents) != len(arrays):
         raise ValueError(f"tangents: {len(tangents)} of them for {len(arrays)} arrays; give one each, or None")
     rule, form, given = _problem(function, arrays, parameters)
@@ -82,7 +83,7 @@ def jvp(
     return form.evaluate(rule, *given), form.evaluate(rule.tangent(), *given, *moving)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Pullback:
     """From the gradients of a function's results to the gradients of its arrays."""
 
@@ -136,15 +137,15 @@ def _problem(
             raise TypeError(f"parameters: a pullback has its own; leave out {', '.join(parameters)}")
         _check_count(function.rule, arrays, at_least=function.cotangents)
         return function.rule, function.form, (*arrays, *function.arrays[len(arrays) - function.cotangents :])
-    base = getattr(function, "__wrapped__", function)
+    base, rank = functional.FIXED.get(function, (function, None)) if callable(function) else (None, None)
     if base not in PROBLEMS:
         raise TypeError(f"function: {function!r} is not one of npconv's maps, nor a pullback")
     rule, build = PROBLEMS[base]
     _check_count(rule, arrays, at_least=len(rule.arrays) - ("bias" in rule.arrays))
     given = tuple(arrays) + (None,) * (len(rule.arrays) - len(arrays))
     _check_parameters(function, dict(zip(rule.arrays, given)), parameters)
-    if hasattr(function, "rank"):
-        parameters = {**parameters, "rank": function.rank}
+    if rank is not None:
+        parameters = {**parameters, "rank": rank}
     shapes = (None if array is None else np.shape(array) for array in given)
     return rule, build(*shapes, **parameters), given
 

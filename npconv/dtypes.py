@@ -93,18 +93,27 @@ def to_int64(x: np.ndarray) -> np.ndarray:
     return x.astype(INT64, copy=False)
 
 
+def settled(x: np.ndarray) -> np.ndarray:
+    """Exact sums as int64; as Python ints still where those carried them, since more may be added.
+
+    >>> settled(np.array([3.0])), settled(np.array([2**64], object))
+    (array([3]), array([18446744073709551616], dtype=object))
+    """
+    return x if x.dtype == OBJECT else x.astype(INT64, copy=False)
+
+
 def total(terms: list[np.ndarray]) -> np.ndarray:
-    """The sum of arrays that broadcast against each other; exact where they are integers.
+    """The sum of arrays that broadcast against each other; exact, and `settled`, where they are integers.
 
     >>> total([np.array([1, 2]), np.array([10])])
     array([11, 12])
     """
     if len(terms) == 1:
         return terms[0]
-    if not all(is_integer(term.dtype) for term in terms):
+    if not all(is_integer(term.dtype) or term.dtype == OBJECT for term in terms):
         return sum(terms[1:], terms[0])
     dtype = exact_type(sum(map(largest, terms)))
-    return to_int64(sum((term.astype(dtype) for term in terms[1:]), terms[0].astype(dtype)))
+    return settled(sum((term.astype(dtype) for term in terms[1:]), terms[0].astype(dtype)))
 
 
 def sum_over_positions(x: np.ndarray) -> np.ndarray:
@@ -117,9 +126,10 @@ def sum_over_positions(x: np.ndarray) -> np.ndarray:
     rows = x.reshape(N, C, -1) if x.size else np.zeros((1, C, 1), x.dtype)
     if not is_integer(x.dtype):
         # NumPy sums pairwise along memory only; elsewhere its running sum of float32 ones sticks at 2**24.
-        return np.ascontiguousarray(rows.sum(axis=2).T).sum(axis=1)
+        sums = np.stack([np.ascontiguousarray(sample).sum(axis=1) for sample in rows], axis=1)  # (C, N)
+        return sums.sum(axis=1)
     dtype = exact_type(largest(x) * (x.size // C if C else 0))
-    return to_int64(rows.astype(dtype).sum(axis=2).sum(axis=0))
+    return settled(rows.astype(dtype).sum(axis=2).sum(axis=0))
 
 
 def real_type(dtype: np.dtype) -> np.dtype:
@@ -138,4 +148,4 @@ def difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     array([-2])
     """
     dtype = OBJECT if exact_type(largest(x) + largest(y)) == OBJECT else INT64
-    return to_int64(x.astype(dtype) - y.astype(dtype))
+    return to_int64(np.asarray(x.astype(dtype) - y.astype(dtype), dtype))

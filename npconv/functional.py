@@ -297,6 +297,10 @@ def bias_form(output_shape: Shape, rank: int | None) -> Form:
 F = TypeVar("F", bound=Callable[..., object])
 
 
+# The functions of a fixed rank, and what they fix.
+FIXED: dict[Callable[..., object], tuple[Callable[..., object], int]] = {}
+
+
 def fixed_rank(function: F, rank: int) -> F:
     """The same function, which checks that the arrays have `rank` spatial axes."""
     name = function.__name__.replace("conv", f"conv{rank}d", 1).replace(f"conv{rank}d_transpose", f"conv_transpose{rank}d")
@@ -308,7 +312,7 @@ def fixed_rank(function: F, rank: int) -> F:
     numbered.__name__ = numbered.__qualname__ = name
     axes = "axis" if rank == 1 else "axes"
     numbered.__doc__ = f"`{function.__name__}` with {rank} spatial {axes}, which is:\n\n    {function.__doc__}"
-    numbered.rank = rank  # type: ignore[attr-defined]
+    FIXED[numbered] = function, rank
     shown = [p for p in signature(function).parameters.values() if p.name != "rank"]
     numbered.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]
     return numbered  # type: ignore[return-value]

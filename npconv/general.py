@@ -118,7 +118,7 @@ def layouts(
     if dimension_numbers is None:
         straight = tuple(range(lhs_axes))
         return straight, straight, straight
-    if isinstance(dimension_numbers, str) or len(dimension_numbers) != 3:
+    if not isinstance(dimension_numbers, (list, tuple)) or len(dimension_numbers) != 3:
         raise ValueError(
             f"dimension_numbers: it is {dimension_numbers!r}, but it must be None or three layouts, "
             f"as in ('NHWC', 'HWIO', 'NHWC')"
@@ -142,7 +142,9 @@ def _positions(spec: object, letters: list[str], axes: int) -> Layout:
     return tuple(spec.index(letter) for letter in letters)
 
 
-def _permutation(spec: Sequence[object], axes: int) -> Layout:
+def _permutation(spec: Sequence[int], axes: int) -> Layout:
+    if not isinstance(spec, (list, tuple, np.ndarray, str)):
+        raise TypeError(f"dimension_numbers: it has {spec!r} in it; it must have strings, or sequences of axes")
     permutation = tuple(integer(axis, "dimension_numbers") for axis in spec)
     if sorted(permutation) != list(range(axes)):
         raise ValueError(f"dimension_numbers: {permutation} must name the axes 0 to {axes - 1}, each once")

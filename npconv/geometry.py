@@ -246,10 +246,10 @@ def transposed(
                 f"output_padding: {output_padding} cannot be given together with output_size or "
                 f"padding 'same', which fix the output's size themselves; leave it at 0"
             )
-        sizes = _wanted_sizes(output_size, rank, batched)
-        if isinstance(padding, str) and padding.startswith("same") and sizes is None:
-            # The "same" convolution makes ceil(i/s) outputs; without a wanted size i is the largest, s*o.
-            sizes = tuple(s * o for s, o in zip(strides, input_shape[-rank:]))
+        C = channels_per_group * groups
+        sizes = _wanted_sizes(output_size, rank, (N, C) if batched else (C,))
+        if isinstance(padding, str) and padding.startswith("same"):
+            sizes = _same_sizes(sizes, input_shape[-rank:], strides)
         totals = [
             same_total(i, k, s, d) for i, k, s, d in zip(sizes or [0] * rank, taps, strides, dilations)
         ]
@@ -262,7 +262,7 @@ def transposed(
             extra = extras[number] if sizes is None else sizes[number] - smallest
             _check_output_padding(number, smallest, extra, max(s, d), from_size=sizes is not None)
             axes.append(Axis(smallest + extra, k, o, s, d, lo=lo, hi=hi))
-        return Geometry(N, channels_per_group * groups, O, groups, tuple(axes), batched)
+        return Geometry(N, C, O, groups, tuple(axes), batched)
 
 
 @contextmanager
@@ -304,14 +304,28 @@ def _check_output_padding(number: int, smallest: int, extra: int, limit: int, fr
         )
 
 
-def _wanted_sizes(wanted: IntOrInts | None, rank: int, batched: bool) -> Shape | None:
-    if wanted is None:
-        return None
-    sizes = shape(wanted, "output_size") if isinstance(wanted, Iterable) else (wanted,)
-    # As PyTorch's modules do, take the spatial sizes alone or the whole shape.
-    if len(sizes) == rank + 1 + batched:
+def _wanted_sizes(wanted: IntOrInts | None, rank: int, leading: Shape) -> Shape | None:
+    """The spatial sizes, which may come alone or, as in PyTorch's modules, with the whole shape."""
+    if not isinstance(wanted, Iterable) or getattr(wanted, "ndim", None) == 0:
+        return None if wanted is None else per_axis(wanted, rank, "output_size", at_least=1)
+    sizes = shape(wanted, "output_size")
+    if len(sizes) == len(leading) + rank:
+        if sizes[:-rank] != leading:
+            raise ValueError(f"output_size: it begins with {sizes[:-rank]}, but batch and channels are {leading}")
         sizes = sizes[-rank:]
     return per_axis(sizes, rank, "output_size", at_least=1)
+
+
+def _same_sizes(sizes: Shape | None, o: Shape, strides: Shape) -> Shape:
+    """Sizes of which the "same" convolution makes o = ceil(i/s) outputs; by itself the largest, s*o."""
+    sizes = tuple(s * n for s, n in zip(strides, o)) if sizes is None else sizes
+    for number, (i, n, s) in enumerate(zip(sizes, o, strides)):
+        if -(-i // s) != n:
+            raise ValueError(
+                f"output_size: on spatial axis {number} it is {i}, of which padding 'same' with stride {s} "
+                f"would make {-(-i // s)}, but the input has {n}"
+            )
+    return sizes
 
 
 # ---------------------------------------------------------------- sizes and paddings

@@ -53,8 +53,10 @@ def conv_integer(
             f"channel, {w.shape[:1]}"
         )
     limits = None if within is None else _limits(np.dtype(within))
-    shifted_x = dtypes.difference(x, zero_x)
-    shifted_w = dtypes.difference(w, zero_w.reshape(zero_w.shape + (1,) * (w.ndim - 1)) if zero_w.ndim else zero_w)
+    if zero_w.ndim:
+        zero_w = zero_w.reshape(-1, *(1 for _ in w.shape[1:]))
+    shifted_x = dtypes.difference(x, zero_x) if zero_x.any() else x
+    shifted_w = dtypes.difference(w, zero_w) if zero_w.any() else w
     output = conv(shifted_x, shifted_w, None, stride, padding, dilation, groups)
     if limits is not None:
         _check_range(output, limits)

@@ -6,7 +6,7 @@ an index map, and its adjoint adds each border cell's gradient back to the cell 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -26,6 +26,7 @@ SOURCES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "replicate": lambda p, i: np.clip(p, 0, i - 1),
     "circular": lambda p, i: p % i,
 }
+LARGEST = 2**48  # elements of an axis
 SMALLEST = {"reflect": 2, "replicate": 1, "circular": 1}
 
 
@@ -99,7 +100,7 @@ def pad_adjoint_form(output_shape: Sequence[int], padding: Padding, mode: str = 
 def _pairs(axes: int, padding: Padding) -> tuple[Pair, ...]:
     if isinstance(padding, str):
         raise TypeError(f"padding: it is {padding!r}; without a weight it must be integers or (lo, hi) pairs")
-    rank = len(padding) if hasattr(padding, "__len__") else axes - 2
+    rank = len(padding) if isinstance(padding, Iterable) and np.ndim(padding) else axes - 2
     if not 1 <= rank <= axes:
         raise ValueError(f"padding: it names {rank} spatial axes of an array with {axes} axes")
     return paddings(padding, [0] * rank)
@@ -108,11 +109,15 @@ def _pairs(axes: int, padding: Padding) -> tuple[Pair, ...]:
 def padding_view(mode: str, shape: Sequence[int], pairs: Sequence[Pair]) -> View:
     """Padding of the last axes of arrays of this shape, and its adjoint."""
     first = len(shape) - len(pairs)
+    if not isinstance(mode, str):
+        raise TypeError(f"padding_mode: it is {mode!r}, a {type(mode).__name__}; it must be a string")
     for number, (i, (lo, hi)) in enumerate(zip(shape[first:], pairs)):
         if i + lo + hi < 0:
             raise ValueError(
                 f"padding: on spatial axis {number} it crops {-lo - hi} of {i} elements; crop {i} or fewer"
             )
+        if max(i + lo + hi, abs(lo), abs(hi)) >= LARGEST:
+            raise MemoryError(f"padding: on spatial axis {number} it is {(lo, hi)}; no array has such a size")
     if mode == "zeros":
         return View(
             lambda x: transforms.pad(x, pairs),
@@ -141,11 +146,11 @@ def _gather(x: np.ndarray, maps: Sequence[tuple[int, int, np.ndarray]]) -> np.nd
 
 
 def _scatter(y: np.ndarray, maps: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
-    integers = dtypes.is_integer(y.dtype)
+    integers = dtypes.is_integer(y.dtype) or y.dtype == dtypes.OBJECT
     if integers:
         y = y.astype(dtypes.exact_type(dtypes.largest(y) * y.size))
     for axis, i, source in reversed(maps):
         rows = np.zeros((i, *np.delete(y.shape, axis)), y.dtype)
         np.add.at(rows, source, np.moveaxis(y, axis, 0))
         y = np.moveaxis(rows, 0, axis)
-    return dtypes.to_int64(y) if integers else y
+    return dtypes.settled(y) if integers else y

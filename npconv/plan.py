@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
 
+LARGEST = 2**40  # bytes of a result: no machine would hold more, and the list of its tiles would not end
+SPREAD = 64  # a small problem's padded and dilated input may be so much larger than its columns
 SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
@@ -122,7 +124,11 @@ def plan(
         (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1
         for i, k, s, d, l, lo, hi in zip(i, k, stride, dilation, input_dilation, *ends)
     ]
-    if N * groups * channels * prod(k) * prod(o) <= SMALL:
+    if N * O * prod(o) * itemsize > LARGEST:
+        raise MemoryError(f"the result would have {N * O * prod(o)} elements; this is more than 2**40 bytes")
+    spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
+    small = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD) <= SMALL
+    if small:
         return Plan((N, O, *o), ())
     axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
     lines = [_lines(*axis) for axis in axes]

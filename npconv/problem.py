@@ -51,6 +51,8 @@ class Problem:
     @classmethod
     def parse(cls, line: str) -> Problem:
         """The problem that a line names; ValueError that says which part is not understood."""
+        if not isinstance(line, str):
+            raise TypeError(f"problem: it is {line!r}, a {type(line).__name__}; it must be a line of text")
         found: dict[str, Any] = {}
         for part in line.strip().split("_"):
             for key, value in _read(part, line):

@@ -26,7 +26,7 @@ _listener: ContextVar[list[Step] | None] = ContextVar("npconv_steps", default=No
 
 @contextmanager
 def recording() -> Iterator[list[Step]]:
-    """Collect every recorded move made inside the ``with`` block, in order.
+    """Collect every recorded move that this thread makes inside the ``with`` block, in order.
 
     >>> import numpy as np
     >>> from npconv.transforms import flip
@@ -41,6 +41,8 @@ def recording() -> Iterator[list[Step]]:
         yield steps
     finally:
         _listener.reset(token)
+        if (outer := _listener.get()) is not None:
+            outer.extend(steps)
 
 
 def recorded(function: F) -> F:

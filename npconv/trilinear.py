@@ -155,8 +155,8 @@ class Form:
 
     def _check(self, rule: Rule, named: Mapping[str, np.ndarray]) -> None:
         for name, array in named.items():
-            role = rule.role(name)
-            if role is not None and array.shape != self.shapes[role]:
+            role = rule.role(name) or name  # an array that no term takes must fit all the same
+            if role in self.shapes and array.shape != self.shapes[role]:
                 others = (f"{other} {self.shapes[other]}" for other in ("input", "weight") if other in self.shapes)
                 raise ValueError(
                     f"{name}: its shape is {array.shape}, but it must be {self.shapes[role]}, to go with "

@@ -46,13 +46,13 @@ def test_the_list_is_still_there_after_the_block():
     assert steps == []
 
 
-def test_each_block_has_a_list_of_its_own_and_the_inner_one_listens():
+def test_each_block_has_a_list_of_its_own_with_all_that_happens_inside_it():
     with recording() as outer:
         flip(X)
         with recording() as inner:
             swap(X)
         pad(X, [(1, 1)])
-    assert names(outer) == ["flip", "pad"]
+    assert names(outer) == ["flip", "swap", "pad"]
     assert names(inner) == ["swap"]
 
 
