@@ -375,7 +375,9 @@ def real_layers(climb: Climb, rung: Rung) -> None:
         for part in layers.PARTS:
             if part not in climb.parts:
                 continue
-            kind, why = layers.layer_verdict(climb.runner, part, line)
+            kind, why = layers.layer_verdict(
+                climb.runner, part, line, bias=True in climb.domains[part].factors["bias"]
+            )
             if kind == "skipped":
                 rung.notes.append(f"{name}: {why}")
                 if "hung" in why:

@@ -35,11 +35,11 @@ LAYERS = {
 PARTS = ("forward", "grad_input", "grad_weight")
 
 
-def layer_verdict(runner: Runner, part: str, line: str) -> tuple[str, str]:
-    """("right" | "wrong" | "skipped", why) for one part of one layer."""
+def layer_verdict(runner: Runner, part: str, line: str, bias: bool = True) -> tuple[str, str]:
+    """("right" | "wrong" | "skipped", why) for one part of one layer, with its bias or without."""
     declared = runner.declared
     problem = Problem.parse(line)
-    if part != "forward":
+    if part != "forward" or not bias:
         problem = replace(problem, bias=False)
     if part not in exact_parts(problem, declared.capacity):
         return "skipped", f"{part} of {problem}: too many terms for exact data in the declared formats"
