@@ -15,7 +15,7 @@ from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.exchange import Answered
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
-from npconv.testing.observation import REFUSED, Observation
+from npconv.testing.observation import REFUSED, Observation, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.problems import full
@@ -137,7 +137,10 @@ def _one(climb: Climb, problem: Problem) -> None:
     for part in climb.runner.parts:
         if part in parts_of(problem):
             climb.domains[part] = full(problem.rank)
-            climb.take(rung, climb.ask(part, problem))
+            if could_show(part, problem, climb.runner.declared):
+                climb.take(rung, climb.ask(part, problem))
+            else:
+                rung.notes.append(f"{part}: more terms than exact data allow in the declared formats")
 
 
 def _alive(climb: Climb) -> bool:
@@ -178,6 +181,8 @@ def _unsupported(climb: Climb) -> dict[str, list[str]]:
 def _verdict(climb: Climb) -> tuple[str, str]:
     observations = climb.observations
     judged = [o for o in observations if o.kind != "refused"]
+    if not observations and (notes := [note for rung in climb.rungs for note in rung.notes]):
+        return "MISTRUSTED", notes[0]
     if not judged:
         return "UNSUPPORTED", "it refuses every case that it was asked"
     broken = next((rung for rung in climb.rungs if rung.failed), None)

@@ -251,6 +251,11 @@ def test_data_that_could_not_show_a_fault_are_mistrusted():
     assert "only 1 of 81 elements" in report.why
 
 
+def test_sums_too_long_for_exact_data_are_mistrusted():
+    report = check(conv, only="C600_i3x3_k2", input="float16")  # 2400 products, exact up to 2048
+    assert report.verdict == "MISTRUSTED" and "more terms than exact data allow" in report.why
+
+
 def test_only_runs_one_problem():
     report = check(build("taps", (("- left", "- right"),)), only="C2O3_i5x6_k3_p1:2x0:1")
     assert report.verdict == "WRONG" and len(report.rungs) == 1
