@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike
 from npconv import functional, rules
 from npconv.functional import bias_form, conv_form
 from npconv.general import conv_general_dilated, general_form
-from npconv.geometry import shape
 from npconv.padding import pad, pad_adjoint, pad_adjoint_form, pad_form
-from npconv.transposed import conv_transpose, conv_transpose_backward, conv_transpose_form
+from npconv.transposed import (
+    conv_transpose,
+    conv_transpose_backward,
+    conv_transpose_form,
+)
 from npconv.trilinear import Form, Rule
 
 
@@ -74,7 +77,9 @@ def jvp(
     """
     arrays, tangents = tuple(arrays), tuple(tangents)
     if len(tangents) != len(arrays):
-        raise ValueError(f"tangents: {len(tangents)} of them for {len(arrays)} arrays; give one each, or None")
+        raise ValueError(
+            f"tangents: {len(tangents)} of them for {len(arrays)} arrays; give one each, or None"
+        )
     rule, form, given = _problem(function, arrays, parameters)
     for name, array, tangent in zip(rule.arrays, arrays, tangents):
         if array is None and tangent is not None:
@@ -107,7 +112,8 @@ class Pullback:
             cotangents = cotangents[0]
         if len(cotangents) != self.cotangents:
             raise TypeError(
-                f"pullback: it takes {self.cotangents} gradient(s), one for each result, not {len(cotangents)}"
+                f"pullback: it takes {self.cotangents} gradient(s), one for each result, "
+                f"not {len(cotangents)}"
             )
         return self.form.evaluate(self.rule, *cotangents, *self.arrays)
 
@@ -115,11 +121,14 @@ class Pullback:
 # How each function's arrays and parameters make its rule and its form; one line each.
 PROBLEMS: dict[Callable[..., Any], tuple[Rule, Callable[..., Form]]] = {
     functional.conv: (rules.FORWARD, lambda x, w, b, **p: conv_form(x, w, **p)),
-    functional.conv_input: (rules.INPUT, lambda w, g, input_size, **p: conv_form(shape(input_size, "input_size"), w, **p)),
-    functional.conv_weight: (rules.WEIGHT, lambda x, g, weight_size, **p: conv_form(x, shape(weight_size, "weight_size"), **p)),
+    functional.conv_input: (rules.INPUT, lambda w, g, input_size, **p: conv_form(input_size, w, **p)),
+    functional.conv_weight: (rules.WEIGHT, lambda x, g, weight_size, **p: conv_form(x, weight_size, **p)),
     functional.conv_bias: (rules.BIAS, lambda g, rank=None: bias_form(g, rank)),
     functional.conv_backward: (rules.BACKWARD, lambda g, x, w, **p: conv_form(x, w, **p)),
-    functional.conv_double_backward: (rules.DOUBLE_BACKWARD, lambda a, b, c, g, x, w, **p: conv_form(x, w, **p)),
+    functional.conv_double_backward: (
+        rules.DOUBLE_BACKWARD,
+        lambda a, b, c, g, x, w, **p: conv_form(x, w, **p),
+    ),
     conv_transpose: (rules.FORWARD, lambda x, w, b, **p: conv_transpose_form(x, w, **p)),
     conv_transpose_backward: (rules.BACKWARD, lambda g, x, w, **p: conv_transpose_form(x, w, **p)),
     conv_general_dilated: (rules.GENERAL, lambda x, w, **p: general_form(x, w, **p)),

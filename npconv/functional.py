@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import grad, rules
-from npconv.geometry import Axis, Geometry, IntOrInts, Padding, Shape, convolution, integer
+from npconv.geometry import (
+    Axis,
+    Geometry,
+    IntOrInts,
+    Padding,
+    Shape,
+    convolution,
+    integer,
+)
 from npconv.padding import padding_view
 from npconv.rules import DoubleGradients, Gradients
 from npconv.trilinear import NO_BATCH, Form, Map, View
@@ -244,7 +252,9 @@ def _conv_form(
     rank: int | None,
     names: tuple[str, str],
 ) -> Form:
-    geometry = convolution(input_shape, weight_shape, stride, padding, dilation, groups, rank=rank, names=names)
+    geometry = convolution(
+        input_shape, weight_shape, stride, padding, dilation, groups, rank=rank, names=names
+    )
     return form_of(geometry, MAPS, padding_mode)
 
 
@@ -303,7 +313,9 @@ FIXED: dict[Callable[..., object], tuple[Callable[..., object], int]] = {}
 
 def fixed_rank(function: F, rank: int) -> F:
     """The same function, which checks that the arrays have `rank` spatial axes."""
-    name = function.__name__.replace("conv", f"conv{rank}d", 1).replace(f"conv{rank}d_transpose", f"conv_transpose{rank}d")
+    name = function.__name__.replace("conv", f"conv{rank}d", 1).replace(
+        f"conv{rank}d_transpose", f"conv_transpose{rank}d"
+    )
 
     @wraps(function)
     def numbered(*args: object, **kwargs: object) -> object:
@@ -311,7 +323,9 @@ def fixed_rank(function: F, rank: int) -> F:
 
     numbered.__name__ = numbered.__qualname__ = name
     axes = "axis" if rank == 1 else "axes"
-    numbered.__doc__ = f"`{function.__name__}` with {rank} spatial {axes}, which is:\n\n    {function.__doc__}"
+    numbered.__doc__ = (
+        f"`{function.__name__}` with {rank} spatial {axes}, which is:\n\n    {function.__doc__}"
+    )
     FIXED[numbered] = function, rank
     shown = [p for p in signature(function).parameters.values() if p.name != "rank"]
     numbered.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]

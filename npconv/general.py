@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike
 
 from npconv import rules
 from npconv.functional import MAPS
-from npconv.geometry import Axis, Geometry, Pair, Shape, integer, output_size, paddings, per_axis, same_total
+from npconv.geometry import (
+    Axis,
+    Geometry,
+    Pair,
+    Shape,
+    integer,
+    output_size,
+    paddings,
+    per_axis,
+    same_total,
+)
 from npconv.transforms import groups_to_batch, groups_to_channels
 from npconv.trilinear import Form, View
 
@@ -114,7 +124,9 @@ def layouts(
     if lhs_axes != rhs_axes:
         raise ValueError(f"rhs: it has {rhs_axes} axes, but lhs has {lhs_axes}; they must agree")
     if lhs_axes < 3:
-        raise ValueError(f"lhs: it has {lhs_axes} axes, but it needs batch, features and a spatial axis, so 3 or more")
+        raise ValueError(
+            f"lhs: it has {lhs_axes} axes, but it needs batch, features and a spatial axis, so 3 or more"
+        )
     if dimension_numbers is None:
         straight = tuple(range(lhs_axes))
         return straight, straight, straight
@@ -135,16 +147,24 @@ def layouts(
 
 
 def _positions(spec: object, letters: list[str], axes: int) -> Layout:
-    if not isinstance(spec, str) or len(spec) != axes or sorted(spec) != sorted(letters) or len(set(spec)) != axes:
+    if (
+        not isinstance(spec, str)
+        or len(spec) != axes
+        or sorted(spec) != sorted(letters)
+        or len(set(spec)) != axes
+    ):
         raise ValueError(
-            f"dimension_numbers: {spec!r} must name {axes} axes with the letters {', '.join(letters)}, each once"
+            f"dimension_numbers: {spec!r} must name {axes} axes with the letters {', '.join(letters)}, "
+            f"each once"
         )
     return tuple(spec.index(letter) for letter in letters)
 
 
 def _permutation(spec: Sequence[int], axes: int) -> Layout:
     if not isinstance(spec, (list, tuple, np.ndarray, str)):
-        raise TypeError(f"dimension_numbers: it has {spec!r} in it; it must have strings, or sequences of axes")
+        raise TypeError(
+            f"dimension_numbers: it has {spec!r} in it; it must have strings, or sequences of axes"
+        )
     permutation = tuple(integer(axis, "dimension_numbers") for axis in spec)
     if sorted(permutation) != list(range(axes)):
         raise ValueError(f"dimension_numbers: {permutation} must name the axes 0 to {axes - 1}, each once")
@@ -158,11 +178,13 @@ def _check_groups(N: int, C: int, O: int, channels: int, feature_groups: int, ba
         )
     if C % feature_groups or O % feature_groups:
         raise ValueError(
-            f"feature_group_count: {feature_groups} must divide the {C} features of lhs and the {O} output features of rhs"
+            f"feature_group_count: {feature_groups} must divide the {C} features of lhs and the {O} output "
+            f"features of rhs"
         )
     if N % batch_groups or O % batch_groups:
         raise ValueError(
-            f"batch_group_count: {batch_groups} must divide the batch of {N} of lhs and the {O} output features of rhs"
+            f"batch_group_count: {batch_groups} must divide the batch of {N} of lhs and the {O} output "
+            f"features of rhs"
         )
     if channels * feature_groups != C:
         raise ValueError(
@@ -182,9 +204,13 @@ def _paddings(
     if not isinstance(padding, str):
         return paddings(padding, [0] * len(sizes))
     if padding.upper() not in ("VALID", "SAME", "SAME_LOWER"):
-        raise ValueError(f"padding: {padding!r} is not one of 'VALID', 'SAME', 'SAME_LOWER'; or give (lo, hi) pairs")
+        raise ValueError(
+            f"padding: {padding!r} is not one of 'VALID', 'SAME', 'SAME_LOWER'; or give (lo, hi) pairs"
+        )
     if any(left > 1 for left in lefts):
-        raise ValueError(f"padding: {padding!r} has no meaning with lhs_dilation {lefts}; give (lo, hi) pairs")
+        raise ValueError(
+            f"padding: {padding!r} has no meaning with lhs_dilation {lefts}; give (lo, hi) pairs"
+        )
     totals = [same_total(i, k, s, d) for i, k, s, d in zip(sizes, taps, strides, rights)]
     return paddings(padding.lower(), totals)
 

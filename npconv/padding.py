@@ -79,7 +79,10 @@ def pad_form(input_shape: Sequence[int], padding: Padding, mode: str = "zeros") 
     """The form <pad(x), y>: linear in each, with padding on x's way in and its adjoint on the way out."""
     pairs = _pairs(len(input_shape), padding)
     sizes = input_shape[len(input_shape) - len(pairs) :]
-    padded = (*input_shape[: len(input_shape) - len(pairs)], *(i + lo + hi for i, (lo, hi) in zip(sizes, pairs)))
+    padded = (
+        *input_shape[: len(input_shape) - len(pairs)],
+        *(i + lo + hi for i, (lo, hi) in zip(sizes, pairs)),
+    )
     shapes = {"input": tuple(input_shape), "output": padded}
     return Form(NO_WINDOWS, {}, shapes, {"input": (padding_view(mode, input_shape, pairs),)})
 
@@ -87,7 +90,10 @@ def pad_form(input_shape: Sequence[int], padding: Padding, mode: str = "zeros") 
 def pad_adjoint_form(output_shape: Sequence[int], padding: Padding, mode: str = "zeros") -> Form:
     """The same form, from the padded array's shape."""
     pairs = _pairs(len(output_shape), padding)
-    leading, sizes = output_shape[: len(output_shape) - len(pairs)], output_shape[len(output_shape) - len(pairs) :]
+    leading, sizes = (
+        output_shape[: len(output_shape) - len(pairs)],
+        output_shape[len(output_shape) - len(pairs) :],
+    )
     unpadded = tuple(size - lo - hi for size, (lo, hi) in zip(sizes, pairs))
     if any(size < 0 for size in unpadded):
         raise ValueError(

@@ -1,13 +1,13 @@
 """A convolution in one line: its name, and all that is needed to make it again.
 
-    N2C4O8G2_i6x7_k3_s2_p1:0x1_d1_bias        a convolution
-    transposed_C2O3_i4_k3_s2_p1_op1           a transposed one; i is its own input
+N2C4O8G2_i6x7_k3_s2_p1:0x1_d1_bias        a convolution
+transposed_C2O3_i4_k3_s2_p1_op1           a transposed one; i is its own input
 
-    N C O G   batch, input channels, output channels, groups    (1 where left out)
-    i k       sizes of input and weight, one an axis, joined by x; one k stands for all axes
-    s p d     stride, padding (lo:hi, or one number for both; same, same-lower, valid), dilation
-    op        output_padding
-    bias, reflect, replicate, circular
+N C O G   batch, input channels, output channels, groups    (1 where left out)
+i k       sizes of input and weight, one an axis, joined by x; one k stands for all axes
+s p d     stride, padding (lo:hi, or one number for both; same, same-lower, valid), dilation
+op        output_padding
+bias, reflect, replicate, circular
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from npconv.geometry import Geometry, Pair, Shape, convolution, integer, per_axis, transposed
+from npconv.arguments import Pair, Shape, integer, per_axis
+from npconv.geometry import Geometry, convolution
+from npconv.transposed_geometry import transposed
 
 MODES = ("reflect", "replicate", "circular")
 
@@ -94,9 +96,13 @@ class Problem:
             if channels % integer(self.G, "G", at_least=1):
                 raise ValueError(f"problem: G {self.G} must divide {name} {channels}")
         if self.transposed and self.padding_mode != "zeros":
-            raise ValueError(f"problem: {self.padding_mode} is for convolutions; a transposed one pads with zeros")
+            raise ValueError(
+                f"problem: {self.padding_mode} is for convolutions; a transposed one pads with zeros"
+            )
         if not self.transposed and any(per_axis(self.output_padding, self.rank, "output_padding")):
-            raise ValueError(f"problem: op {self.output_padding} is for transposed convolutions; leave it out")
+            raise ValueError(
+                f"problem: op {self.output_padding} is for transposed convolutions; leave it out"
+            )
         p = self.parameters
         p.pop("padding_mode", None)
         make = transposed if self.transposed else convolution

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import grad, rules
+from npconv.arguments import IntOrInts, Padding
 from npconv.functional import fixed_rank
-from npconv.geometry import IntOrInts, Padding, transposed
 from npconv.rules import Gradients
+from npconv.transposed_geometry import transposed
 from npconv.trilinear import NO_BATCH, Form
 
 MAPS = {

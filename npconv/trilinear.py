@@ -111,9 +111,7 @@ class Rule:
         sums = tuple(
             Sum(
                 s.name,
-                tuple(
-                    term.replaced(name, tangents[name]) for term in s.terms for _, name in term.takes
-                ),
+                tuple(term.replaced(name, tangents[name]) for term in s.terms for _, name in term.takes),
                 s.belongs_to,
             )
             for s in self.sums
@@ -157,7 +155,9 @@ class Form:
         for name, array in named.items():
             role = rule.role(name) or name  # an array that no term takes must fit all the same
             if role in self.shapes and array.shape != self.shapes[role]:
-                others = (f"{other} {self.shapes[other]}" for other in ("input", "weight") if other in self.shapes)
+                others = (
+                    f"{other} {self.shapes[other]}" for other in ("input", "weight") if other in self.shapes
+                )
                 raise ValueError(
                     f"{name}: its shape is {array.shape}, but it must be {self.shapes[role]}, to go with "
                     f"{' and '.join(others)} and the parameters given"
@@ -180,7 +180,11 @@ class Form:
             summed, result = summed.real, dtypes.real_type(result)
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
-        return dtypes.to_int64(summed) if result == dtypes.INT64 else summed.astype(result, order="C", copy=False)
+        return (
+            dtypes.to_int64(summed)
+            if result == dtypes.INT64
+            else summed.astype(result, order="C", copy=False)
+        )
 
     def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
         shape = self.shapes[term.gives]

@@ -8,7 +8,9 @@ from geometries import NAMED, TRANSPOSED, random_cases, random_transposed
 from messages import saying
 from oracle import count_windows, meetings
 
-from npconv.geometry import Axis, Geometry, convolution, output_size, paddings, same_total, transposed
+from npconv.arguments import paddings
+from npconv.geometry import Axis, Geometry, convolution, output_size, same_total
+from npconv.transposed_geometry import transposed
 
 CASES = [*NAMED, *random_cases(2, 1000, (1, 2, 3))]
 
