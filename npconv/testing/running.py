@@ -18,7 +18,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
@@ -44,7 +43,8 @@ class Runner(Protocol):
 
     parts: tuple[str, ...]
     declared: Declared
-    takes_out: Callable[[str], bool]
+
+    def takes_out(self, part: str) -> bool: ...
 
     def run(self, call: Call) -> Answer: ...
 
@@ -93,8 +93,11 @@ class Inside:
 
     def __init__(self, candidate: Candidate, time_limit: float = 10.0):
         self.candidate, self.time_limit = candidate, time_limit
-        self.parts, self.declared, self.takes_out = candidate.parts, candidate.declared, candidate.takes_out
+        self.parts, self.declared = candidate.parts, candidate.declared
         self._start()
+
+    def takes_out(self, part: str) -> bool:
+        return self.candidate.takes_out(part)
 
     def _start(self) -> None:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
@@ -136,9 +139,10 @@ class Apart:
     def __init__(self, spec: str, options: dict[str, Any], time_limit: float = 10.0):
         self.spec, self.options, self.time_limit = spec, options, time_limit
         self._process: subprocess.Popen | None = None
-        offered, self.declared, out = self._ask(None, 60.0)
-        self.parts = offered
-        self.takes_out = lambda part: part in out
+        self.parts, self.declared, self._with_out = self._ask(None, 60.0)
+
+    def takes_out(self, part: str) -> bool:
+        return part in self._with_out
 
     def run(self, call: Call) -> Answer:
         try:
