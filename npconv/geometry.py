@@ -31,6 +31,7 @@ from npconv.arguments import (
     per_axis,
     shape,
 )
+from npconv.progressions import gaps, multiples, sums
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,12 @@ class Axis:
     @property
     def unread(self) -> tuple[int, ...]:
         """The inputs m that no window reads: no tap q of any output p has s*p + d*q = l*m + lo."""
-        read = {self.s * p + self.d * q - self.lo for p in range(self.o) for q in range(self.k)}
-        return tuple(m for m in range(self.i) if self.l * m not in read)
+        return tuple(m for run in gaps(self.read, self.i) for m in run)
+
+    @property
+    def read(self) -> list[range]:
+        """The inputs that windows read, as progressions that share none."""
+        return multiples(sums(self.s, self.o, self.d, self.k), self.l, self.lo, self.i)
 
 
 @dataclass(frozen=True)
