@@ -4,6 +4,7 @@ One kernel, a NumPy im2col forward, does all the multiplying; every gradient is 
 with pad, flip and stride-dilation.  Names, argument orders and meanings are PyTorch's.
 """
 
+from npconv import needs  # noqa: F401  first: what follows imports NumPy
 from npconv.derivatives import jvp, vjp
 from npconv.functional import (
     conv,

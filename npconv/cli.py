@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import NoReturn, TypeAlias
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeAlias
 
 from npconv import __version__
 
@@ -46,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     command = "npconv"
     try:
+        _check_one_word_a_value(argv)
         arguments = _parser().parse_args(_attach_negative_padding(argv))
         command = f"npconv {arguments.command}" if arguments.command else command
         code: int = arguments.run(arguments)
@@ -97,7 +100,19 @@ class _Parser(argparse.ArgumentParser):
     """A parser that leaves the complaint to `main`, so that it is one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise _Misuse(self.prog, f"{message}; see {self.prog} --help")
+        raise _Misuse(self.prog, f"{message}{'' if message.endswith('?') else ';'} see {self.prog} --help")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What a command does not know is refused here: in its own name, not in that of `npconv`."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return known, unknown
+
+    def _meant(self, unknown: list[str]) -> str:
+        options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+        near = [get_close_matches(option, self._option_string_actions, n=1) for option in options]
+        return next((f"; did you mean {match[0]}?" for match in near if match), "")
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
@@ -128,6 +143,21 @@ def _add(commands: Commands, name: str, help: str, description: str, example: st
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def _check_one_word_a_value(argv: Sequence[str]) -> None:
+    """Refuse `--stride 2 3`, of which argparse would take the 3 for a file."""
+    for start, option in enumerate(argv):
+        if option in AXIS_OPTIONS:
+            values = list(itertools.takewhile(AXIS_VALUE.fullmatch, argv[start + 1 :]))
+            if len(values) > 1 and not os.path.exists(values[1]):
+                given, due = " ".join(values), ",".join(values)
+                command = " ".join(["npconv", *argv[: min(start, 1)]])
+                raise _Misuse(command, f"{option} {given}: write {option} {due}")
+
+
+AXIS_OPTIONS = ("--stride", "--padding", "--dilation", "--output-padding")
+AXIS_VALUE = re.compile(r"-?\d+(:-?\d+)?")
 
 
 def _attach_negative_padding(argv: Sequence[str]) -> list[str]:
@@ -292,10 +322,12 @@ def _grad(commands: Commands) -> None:
         help="the output and all gradients of your own arrays",
         description=(
             "Compute a convolution's output, grad_input, grad_weight and grad_bias, show the sizes and "
-            "paddings, and prove the result. FILE.npz holds input and weight and, where wanted, bias, "
+            "paddings, and check the results against each other: one number comes out three ways, on integers "
+            "exactly, on floats up to rounding. FILE.npz holds input and weight and, where wanted, bias, "
             "grad_output (else ones), stride, padding, dilation, groups, transposed, output_padding and "
             "padding_mode. An output, grad_input, grad_weight or grad_bias that it holds is compared with "
-            "the result, as a fraction of the worst rounding error that its dtype can explain."
+            "the result, as a fraction of the worst rounding error that its dtype can explain; exit code 1 too "
+            "where it is less than that, but more than rounding usually does (SUSPICIOUS)."
         ),
         example=(
             "npconv grad layer.npz -o gradients.npz\n"
@@ -304,7 +336,10 @@ def _grad(commands: Commands) -> None:
     )
     parser.add_argument("file", nargs="?", metavar="FILE.npz", help="arrays and parameters by name")
     parser.add_argument(
-        "-o", dest="destination", metavar="OUT.npz", help="write output, grad_input, grad_weight, grad_bias"
+        "-o",
+        dest="destination",
+        metavar="OUT.npz",
+        help="write output, grad_input, grad_weight, grad_bias; into FILE.npz itself, also what flags replaced",
     )
     arrays = parser.add_argument_group("arrays, a .npy file each, in place of those of FILE.npz")
     arrays.add_argument("--input", metavar="X.npy", help="(N, C, *spatial), or without N")

@@ -1,5 +1,6 @@
 """The rounding bound holds for every order of summation, and is 0 where nothing can be rounded."""
 
+import math
 from fractions import Fraction
 from itertools import permutations
 
@@ -7,7 +8,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from npconv.bound import BFLOAT16, format_of, growth, rounding_bound
+from npconv.bound import (
+    BFLOAT16,
+    FAILURE,
+    deviations,
+    format_of,
+    growth,
+    rounded_once,
+    rounding_bound,
+    usual_bound,
+    usual_growth,
+)
 
 FLOAT16 = format_of(np.dtype(np.float16))
 
@@ -101,3 +112,65 @@ def test_the_constants_of_bfloat16_are_those_of_the_type():
 
 def test_byte_order_does_not_matter():
     assert format_of(np.dtype(">f4")) == format_of(np.dtype("<f4"))
+
+
+# ---------------------------------------------------------------- what rounding usually does
+
+
+def test_the_usual_bound_is_missed_as_rarely_as_it_says():
+    """The theorem's own figure, solved for lambda: sums * 2n exp(-lambda^2 (1-u)^2 / 2) = FAILURE."""
+    for sums, terms, u in [(1, 1, 2**-24), (64, 25088, 2**-24), (10**6, 10**5, 2**-11), (3, 9, 2**-8)]:
+        lam = deviations(sums, terms, u)
+        assert sums * 2 * terms * math.exp(-((lam * (1 - u)) ** 2) / 2) == pytest.approx(FAILURE)
+
+
+def test_usual_growth_is_that_of_the_theorem_and_never_passes_the_worst_case():
+    """By hand for n = 10000, u = 2^-24: exp(100 lambda u + 10000 u^2/(1-u)) - 1."""
+    u = 2**-24
+    lam = math.sqrt(2 * math.log(2 * 10000 / FAILURE)) / (1 - u)
+    due = math.exp(100 * lam * u + 10000 * u * u / (1 - u)) - 1
+    assert usual_growth(1, 10000, u) == pytest.approx(due, rel=1e-9)
+    for n in (0, 1, 10, 50, 60, 100, 10**4, 10**8, 10**12):
+        for u in (2**-24, 2**-11, 2**-8):
+            assert usual_growth(5, n, u) <= growth(n, u)
+            assert usual_growth(5, n, u, equal=max(n, 1)) == growth(n, u)  # all equal: no better is known
+    once, in_fours = (usual_growth(5, 10**4, 2**-24, equal=m) for m in (1, 4))
+    assert in_fours == pytest.approx(2 * once, rel=1e-3)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_running_sums_of_random_numbers_stay_within_the_usual_bound(positive):
+    """float16 sums one after the other, against float64: 2000 sums of 400 products."""
+    random = np.random.default_rng(3)
+    a, b = (random.uniform(0 if positive else -1, 1, (400, 2000)).astype(np.float16) for _ in range(2))
+    total = np.zeros(2000, np.float16)
+    for x, y in zip(a, b):
+        total = total + x * y
+    products = a.astype(float) * b
+    error = np.abs(total - products.sum(0)).max()
+    size = np.abs(products).sum(0)
+    usual, worst = (f(size, 400, FLOAT16) for f in (usual_bound, rounding_bound))
+    assert 0 < error <= usual.min() and (usual < worst / 2).all()
+
+
+def test_equal_terms_pass_the_bound_of_terms_that_differ_and_keep_to_their_own():
+    """0.1 in float32, 20000 times one after the other: every rounding near the end goes the same way."""
+    tenth, float32 = np.float32(0.1), format_of(np.dtype(np.float32))
+    total = np.float32(0)
+    for _ in range(20000):
+        total = total + tenth
+    error, size = abs(float(total) - 20000 * float(tenth)), np.array(20000 * float(tenth))
+    assert error > usual_bound(size, 20000, float32)
+    assert error <= usual_bound(size, 20000, float32, equal=20000)
+
+
+@pytest.mark.parametrize("format, dtype", [(FLOAT16, np.float16), (BFLOAT16, ml_dtypes.bfloat16)])
+def test_rounding_once_keeps_to_half_a_step_and_reaches_it(format, dtype):
+    random = np.random.default_rng(4)
+    x = random.uniform(1, 2, 4000) * 2.0 ** random.integers(-30, 10, 4000)
+    bound = rounded_once(x, format)
+    assert (np.abs(x.astype(dtype).astype(float) - x) <= bound).all()
+    tie = np.array([1 + format.u, format.smallest / 2])
+    error = np.abs(tie.astype(dtype).astype(float) - tie)
+    np.testing.assert_allclose(error, rounded_once(tie, format), rtol=1e-2)
+    assert rounded_once(np.zeros(1), format)[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,26 +22,30 @@ AGREE, DISAGREE = 0, 1
 def run(file: str | None, destination: str | None, flags: Mapping[str, Any]) -> int:
     """Read a layer, compute its results, write them where wanted, print the report.
 
-    `flags`: paths of .npy files and values of parameters, which go before what the file holds.
-    Returns 0, or 1 where a result that the user brought disagrees.  Errors: OSError, ValueError,
-    TypeError, OverflowError or MemoryError, and then nothing is written.
+    `flags`: paths of .npy files and values of parameters, which go before what the file holds.  Where
+    the results go into that same file, so does what the flags put in its members' place.
+    Returns 0, or 1 where a result that the user brought disagrees or is suspicious.  Errors: OSError,
+    ValueError, TypeError, OverflowError or MemoryError, and then nothing is written.
     """
     if destination is not None:
-        files.check_destination(destination)
         _check_not_an_input(destination, flags)
-    request = read(file, flags)
-    with np.errstate(all="ignore"):  # the report says what is not finite
+        files.check_destination(destination)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the report says what is not finite
+        request = read(file, flags)
         results = request.layer.results()
         evidence = Evidence(request.layer, results)
         identity, comparisons = evidence.identity(), evidence.compare(request.expected)
-    text = report(request.layer, results, identity, comparisons, request.notes)
+        text = report(request.layer, results, identity, comparisons, request.notes, request.unused)
     if destination is not None:
         # Written before it is printed: a reader of the text that goes away costs no file.
         same = file is not None and os.path.exists(destination) and os.path.samefile(file, destination)
-        files.write_npz(destination, results, keep=file if same else None)
-        text += f"\n\nwritten to {destination}:\n  {', '.join(results)}"
+        written = {**results, **request.replaced} if same else results
+        files.write_npz(destination, written, keep=file if same else None)
+        text += f"\n\nwritten to {destination}:\n  {', '.join(written)}"
     print(text)
-    return AGREE if identity.holds and not any(c.wrong for c in comparisons) else DISAGREE
+    well = identity.holds and not any(c.wrong or c.suspicious for c in comparisons)
+    return AGREE if well else DISAGREE
 
 
 def _check_not_an_input(destination: str, flags: Mapping[str, Any]) -> None:

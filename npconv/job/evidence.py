@@ -11,12 +11,29 @@ from typing import Any
 import numpy as np
 
 from npconv import dtypes
-from npconv.bound import BFLOAT16, Format, format_of, growth, rounding_bound
+from npconv.bound import (
+    BFLOAT16,
+    Format,
+    deviations,
+    format_of,
+    growth,
+    rounded_once,
+    rounding_bound,
+    usual_bound,
+)
 from npconv.job.bfloat16 import is_bfloat16
 from npconv.job.layer import RESULTS, Layer, as_numbers
 
 FLOAT32 = format_of(np.dtype(np.float32))
 LONG = format_of(np.dtype(np.longdouble))
+
+# The arrays whose products each result sums.
+FACTORS = {
+    "output": ("input", "weight", "bias"),
+    "grad_input": ("grad_output", "weight"),
+    "grad_weight": ("grad_output", "input"),
+    "grad_bias": ("grad_output",),
+}
 
 
 @dataclass(frozen=True)
@@ -37,12 +54,32 @@ class Identity:
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What rounding usually does to sums carried in one format, and what lies beyond it.
+
+    `growth` is lambda, `equal` m in lambda*sqrt(n*m)*u.  `exact`: the numbers are integers so small
+    that sums in this format do not round at all.  `beyond` and `fraction` as `wrong` and `fraction`
+    of a Comparison.
+    """
+
+    carried: Format
+    growth: float
+    equal: int
+    exact: bool
+    beyond: int
+    fraction: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A result that the user brought against the layer's own.
 
     `fraction`: the worst difference of an element, as a fraction of its rounding bound; `index`, `got`
     and `due` are those of that element.  `unjudged` elements have no bound: something on the way to
     them is not finite.  Integers have no format and must be equal.
+
+    `usual`: what rounding usually does, where that is less than the most it can do; the last one is how
+    libraries carry sums, and decides whether what is not wrong is suspicious.
     """
 
     name: str
@@ -55,6 +92,11 @@ class Comparison:
     index: tuple[int, ...] = ()
     got: Any = None
     due: Any = None
+    usual: tuple[Usual, ...] = ()
+
+    @property
+    def suspicious(self) -> bool:
+        return not self.wrong and bool(self.usual) and self.usual[-1].beyond > 0
 
 
 @dataclass(frozen=True)
@@ -131,23 +173,79 @@ class Evidence:
         # A uint64 beyond int64 turns negative, which the second test sees.
         same = (got.astype(np.int64) == due) & ((got < 0) == (due < 0))
         fractions = np.where(same, 0.0, np.inf)
-        return _worst(name, None, self.terms[name], fractions, np.ones(got.shape, bool), got, due)
+        return _worst(name, None, self.terms[name], fractions, np.ones(got.shape, bool), got, due, fractions)
 
     def _within_rounding(self, name: str, got: np.ndarray, due: np.ndarray) -> Comparison:
         """Whoever computed it may have used the coarser of two kinds; the reference rounds as well."""
         formats = [self._format(array) for array in (got, self.results[name])]
         coarser = max((format for format in formats if format is not None), key=lambda format: format.u)
+        reference = self._format(due)
         magnitudes, terms, got = self.magnitudes[name], self.terms[name], as_numbers(got)
         bound = rounding_bound(magnitudes, terms, coarser)
-        if (reference := self._format(due)) is not None:
+        if reference is not None:
             bound = bound + rounding_bound(magnitudes, terms, reference)
         with np.errstate(all="ignore"):
             difference = np.abs(got - due).astype(float)
-            fractions = np.where(difference == 0, 0.0, difference / bound)
-        fractions = np.where(np.isfinite(got), fractions, np.inf)
+        difference = np.where(np.isfinite(got), difference, np.inf)
         overflow = ~np.isfinite(got) & (magnitudes + bound >= coarser.largest)
         judged = np.isfinite(bound) & ~overflow
-        return _worst(name, coarser, terms, fractions, judged, got, due)
+        fractions = np.where(judged, _fractions(difference, bound), 0.0)
+        lines = [
+            (usual, np.where(judged, _fractions(difference, line), 0.0))
+            for usual, line in self._usual(name, due, coarser, reference)
+            if np.any((line < bound) & judged)
+        ]
+        usual = tuple(
+            replace(usual, beyond=int(np.sum(beyond > 1)), fraction=float(beyond.max(initial=0)))
+            for usual, beyond in lines
+        )
+        within = not np.any(fractions > 1)
+        ranked = lines[-1][1] if within and usual and usual[-1].beyond else fractions
+        return replace(_worst(name, coarser, terms, fractions, judged, got, due, ranked), usual=usual)
+
+    def _usual(
+        self, name: str, due: np.ndarray, format: Format, reference: Format | None
+    ) -> list[tuple[Usual, np.ndarray]]:
+        """What rounding usually does, element by element, the most lenient assumption first."""
+        lines = [self._carried(name, format, reference)]
+        if format.u > FLOAT32.u:  # sums in float32, rounded at the end
+            usual, error = self._carried(name, replace(FLOAT32, complex=format.complex), reference)
+            exact = lines[0][1] == 0  # what this format can hold needs no rounding at the end either
+            lines.append((usual, np.where(exact, 0.0, error + rounded_once(magnitude(due) + error, format))))
+        if self._wider(name, format):  # then both factors may have been rounded to it first
+            cast = (2 * format.u + format.u**2) * self.magnitudes[name]
+            lines = [(usual, np.where(line == 0, 0.0, line + cast)) for usual, line in lines]
+        return lines
+
+    def _carried(self, name: str, format: Format, reference: Format | None) -> tuple[Usual, np.ndarray]:
+        magnitudes, terms, equal = self.magnitudes[name], self.terms[name], self._equal(name)
+        error = usual_bound(magnitudes, terms, format, equal)
+        if reference is not None:
+            error = error + usual_bound(magnitudes, terms, reference, equal)
+        # Integers up to 1/u, and all sums of them that stay below it, are numbers of the format.
+        exact = self._integral(name) & (magnitudes * format.u <= 1)
+        lam = deviations(magnitudes.size, terms, format.u)
+        usual = Usual(format, lam, equal, exact=bool(exact.all()), beyond=0, fraction=0.0)
+        return usual, np.where(exact, 0.0, error)
+
+    def _factors(self, name: str) -> list[np.ndarray]:
+        arrays = self.layer.arrays
+        return [arrays[factor] for factor in FACTORS[name] if factor in arrays]
+
+    def _integral(self, name: str) -> bool:
+        """Whether all numbers that a result comes from are integers."""
+        factors = map(as_numbers, self._factors(name))
+        return all(a.dtype.kind != "c" and bool(np.all(a == np.rint(a))) for a in factors)
+
+    def _wider(self, name: str, format: Format) -> bool:
+        """Whether a factor is of a finer kind than this one."""
+        kinds = map(self._format, self._factors(name))
+        return any(kind is not None and kind.u < format.u for kind in kinds)
+
+    def _equal(self, name: str) -> int:
+        """How many equals a term of one sum has, itself among them: no more than either of its factors."""
+        factors = [self.layer.arrays[f] for f in FACTORS[name] if f in self.layer.arrays and f != "bias"]
+        return max(1, min(self.terms[name], *(_equals(as_numbers(factor)) for factor in factors)))
 
     def _format(self, array: np.ndarray) -> Format | None:
         """The format in which an array's numbers were computed; None for integers.
@@ -168,15 +266,27 @@ def _worst(
     judged: np.ndarray,
     got: np.ndarray,
     due: np.ndarray,
+    ranked: np.ndarray,
 ) -> Comparison:
-    fractions = np.where(judged, fractions, 0.0)
+    """The comparison, shown at the element that is ranked first."""
     if not fractions.size:
         return Comparison(name, format, terms, size=0, wrong=0, unjudged=0, fraction=0.0)
-    index = tuple(int(n) for n in np.unravel_index(np.argmax(fractions), fractions.shape))
+    index = tuple(int(n) for n in np.unravel_index(np.argmax(ranked), ranked.shape))
     return Comparison(
         name, format, terms, fractions.size, int(np.sum(fractions > 1)), int(np.sum(~judged)),
-        float(fractions[index]), index, got[index], due[index],
+        float(fractions.max()), index, got[index], due[index],
     )  # fmt: skip
+
+
+def _fractions(difference: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.where(difference == 0, 0.0, difference / bound)
+
+
+def _equals(array: np.ndarray) -> int:
+    """How often the value of an element stands in the array, for the mean element that is not 0."""
+    _, counts = np.unique(array[array != 0], return_counts=True)
+    return round(float(np.sum(counts.astype(float) ** 2)) / max(int(np.sum(counts)), 1))
 
 
 def _is_exact(array: np.ndarray) -> bool:

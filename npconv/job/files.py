@@ -81,6 +81,11 @@ def _understood(path: str, name: str) -> Iterator[None]:
 
 def check_destination(path: str) -> None:
     """OSError where no file can be written at this path: said before the work, not after it."""
+    if path.lower().endswith(".npy"):
+        raise OSError(
+            f"{path}: it cannot be written: a .npy file holds one array, and the results are several; "
+            f"name an .npz file"
+        )
     target = os.path.realpath(path)
     directory = os.path.dirname(target)
     if not os.path.isdir(directory):

@@ -12,7 +12,7 @@ import numpy as np
 from npconv.arguments import Pair
 from npconv.bound import Format
 from npconv.job.bfloat16 import is_bfloat16
-from npconv.job.evidence import Comparison, Identity
+from npconv.job.evidence import Comparison, Identity, Usual
 from npconv.job.layer import Layer, as_numbers
 
 WIDTH = 80
@@ -25,13 +25,15 @@ def report(
     identity: Identity,
     comparisons: Sequence[Comparison],
     notes: Iterable[str],
+    unused: Iterable[str] = (),
 ) -> str:
-    """Arrays, sizes and paddings, the identity, the comparisons, the notes."""
+    """What the file holds in vain, arrays, sizes and paddings, the identity, the comparisons, the notes."""
     blocks = [
         title(layer),
+        *(_wrapped(f"note: not used, of what the file holds: {names}") for names in _listed(unused)),
         arrays_table(layer, results),
         axes_table(layer),
-        identity_text(identity),
+        identity_text(identity, layer.bias is not None),
         *map(comparison_text, comparisons),
         *(_wrapped(f"note: {note}") for note in (*notes, *not_finite(results))),
     ]
@@ -74,6 +76,8 @@ def axes_table(layer: Layer) -> str:
 
 def convolution_rows(layer: Layer) -> list[Row]:
     given, worked = layer.geometry.axes, layer.form.geometry.axes
+    # Under a padding mode the convolutions see an input that has its border: no padding is left to them.
+    g, x = ("K-1-lo : K-1-hi+r", "lo : hi-r") if _zeros(layer) else ("K-1 : K-1+r", "0 : -r")
     return [
         ("input size i", [axis.i for axis in given]),
         ("taps k", [axis.k for axis in given]),
@@ -83,23 +87,27 @@ def convolution_rows(layer: Layer) -> list[Row]:
         ("extent K = d(k-1) + 1", [axis.extent for axis in given]),
         ("output size o = floor((i+lo+hi-K)/s) + 1", [axis.o for axis in given]),
         ("remainder r = i+lo+hi-K - s(o-1)", [axis.remainder for axis in given]),
-        ("grad_input pads g by K-1-lo : K-1-hi+r", _pairs(axis.input_gradient_padding for axis in worked)),
-        ("grad_weight pads x by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in worked)),
+        (f"grad_input pads g by {g}", _pairs(axis.input_gradient_padding for axis in worked)),
+        (f"grad_weight pads x by {x}", _pairs(axis.weight_gradient_padding for axis in worked)),
     ]
+
+
+def _zeros(layer: Layer) -> bool:
+    return bool(layer.parameters.get("padding_mode", "zeros") == "zeros")
 
 
 def transposed_rows(layer: Layer) -> list[Row]:
     """The axes are those of the convolution whose input gradient this is: its o is the input here."""
     axes = layer.geometry.axes
     return [
-        ("input size i", [axis.o for axis in axes]),
+        ("size i of the given input", [axis.o for axis in axes]),
         ("taps k", [axis.k for axis in axes]),
         ("stride s", [axis.s for axis in axes]),
         ("dilation d", [axis.d for axis in axes]),
         ("padding lo:hi", _pairs(layer.geometry.padding)),
         ("extent K = d(k-1) + 1", [axis.extent for axis in axes]),
         ("remainder r = output_padding", [axis.remainder for axis in axes]),
-        ("output size o = s(i-1) + K - lo - hi + r", [axis.i for axis in axes]),
+        ("size o of its output = s(i-1)+K-lo-hi+r", [axis.i for axis in axes]),
         ("output pads x by K-1-lo : K-1-hi+r", _pairs(axis.input_gradient_padding for axis in axes)),
         ("grad_input pads g by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in axes)),
         ("grad_weight pads g by lo : hi-r", _pairs(axis.weight_gradient_padding for axis in axes)),
@@ -113,31 +121,36 @@ def _pairs(paddings: Iterable[Pair]) -> list[str]:
 def _legend(layer: Layer) -> str:
     if layer.transposed:
         return "g: grad_output; x: input, s-1 zeros between neighbours"
-    if layer.parameters.get("padding_mode", "zeros") == "zeros":
+    if _zeros(layer):
         return "x: input; g: grad_output, s-1 zeros between neighbours"
-    return "x: input with its border, so lo = hi = 0; g: grad_output, s-1 zeros between"
+    return (
+        "x: input with its border lo:hi; g: grad_output, s-1 zeros between neighbours\n"
+        "  the border's part of grad_input is added to the cells that it copies"
+    )
 
 
 # ---------------------------------------------------------------- why it can be believed
 
 
-def identity_text(identity: Identity) -> str:
+def identity_text(identity: Identity, bias: bool = False) -> str:
     names = ("<output, grad_output>", "<input, grad_input>", "<weight, grad_weight>")
     values = [str(value) if identity.exact else f"{float(value):.12g}" for value in identity.values]
     width = max(map(len, values))
     lines = [f"  {name:<21} = {value:>{width}}" for name, value in zip(names, values)]
-    return "\n".join(["one number, three ways (a bias left out)", *lines, f"  {_verdict(identity)}"])
+    head = f"one number, three ways{' (the output without its bias)' if bias else ''}"
+    return "\n".join([head, *lines, f"  {_verdict(identity)}"])
 
 
 def _verdict(identity: Identity) -> str:
-    difference, fraction = float(identity.difference), _short(identity.fraction)
+    difference = float(identity.difference)
     if math.isnan(identity.fraction):
         return "no evidence: not everything is finite"
     if not identity.holds:
         return f"they DIFFER by {difference:.2g}: npconv itself is wrong here, please report it"
-    if identity.exact:
+    if not difference:
         return "exactly equal"
-    return f"they differ by {difference:.2g}, {fraction} of what rounding may do"
+    fraction = _short(identity.fraction)
+    return f"equal but for rounding: they differ by {difference:.2g}, {fraction} of the most it can do"
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -161,6 +174,11 @@ def _compared_integers(c: Comparison) -> list[str]:
 def _compared_floats(c: Comparison, format: Format) -> list[str]:
     if c.wrong:
         lines = [f"{c.name} DISAGREES: {c.wrong} of {c.size} values are beyond the rounding bound"]
+    elif c.suspicious:
+        lines = [
+            f"{c.name} SUSPICIOUS: {c.usual[-1].beyond} of {c.size} values are beyond usual rounding",
+            f"the worst case cannot tell: it is {_short(c.fraction)} of the rounding bound at most",
+        ]
     else:
         lines = [f"{c.name} agrees: its worst difference is {_short(c.fraction)} of the rounding bound"]
     if c.fraction:
@@ -168,8 +186,35 @@ def _compared_floats(c: Comparison, format: Format) -> list[str]:
     if c.wrong:
         lines.append(f"a difference of {_short(c.fraction)} times the bound, the worst there is")
     growth = "n*u/(1 - n*u)" if c.terms * format.u < 1 else "n*u (>= 1: rejects little)"
-    n, u = f"{c.terms}{' (complex)' if format.complex else ''}", f"2^{math.log2(format.u):.0f}"
-    return [*lines, f"bound: {growth} of the sum of |terms|, n = {n}, u = {u}"]
+    n, u = f"{c.terms}{' (complex)' if format.complex else ''}", _unit(format)
+    lines.append(f"bound: {growth} of the sum of |terms|, n = {n}, u = {u}")
+    if c.wrong:
+        return lines
+    for usual in c.usual:
+        lines += _usual(usual, format)
+    return [*lines, *(SUSPICION if c.suspicious else [])]
+
+
+SUSPICION = (
+    "rounding can do this, but hardly ever does: look for terms left out or counted",
+    "twice, a factor, or sums in a lower precision (Winograd's and Fourier methods",
+    "round more than sums do); integer-valued arrays give a sharp answer",
+)
+
+
+def _usual(usual: Usual, format: Format) -> list[str]:
+    """What rounding usually does, under one assumption on how sums are carried."""
+    once = "" if usual.carried.u == format.u else f", rounded once to {format.name}"
+    lines = [f"usual, sums in {usual.carried.name}{once}: {_short(usual.fraction)} of it"]
+    if usual.exact:
+        return [*lines, "  none: integers of this size add up exactly"]
+    m, equal = ("*m", f"m = {usual.equal} equal terms, ") if usual.equal > 1 else ("", "")
+    growth = f"{usual.growth:.1f}*sqrt(n{m})*u"
+    return [*lines, f"  {growth} of the sum of |terms|, {equal}u = {_unit(usual.carried)}"]
+
+
+def _unit(format: Format) -> str:
+    return f"2^{math.log2(format.u):.0f}"
 
 
 def _where(c: Comparison) -> list[str]:
@@ -187,6 +232,11 @@ def not_finite(results: Mapping[str, np.ndarray]) -> list[str]:
 
 
 # ---------------------------------------------------------------- words and numbers
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    """The names in one string, or nothing where there is none."""
+    return [listed] if (listed := ", ".join(map(repr, names))) else []
 
 
 def _wrapped(text: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,17 @@ NAMES = (*ARRAYS, *RESULTS, *PARAMETERS)
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for: a layer, results to compare with its own, and remarks on the reading."""
+    """What a user asked for: a layer, results to compare with its own, and remarks on the reading.
+
+    `unused`: names of what the file holds in vain.  `replaced`: arrays and parameters, by name, that
+    flags put in the place of the file's.
+    """
 
     layer: Layer
     expected: Mapping[str, np.ndarray]
     notes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    replaced: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def read(file: str | None, flags: Mapping[str, Any]) -> Request:
@@ -35,6 +42,11 @@ def read(file: str | None, flags: Mapping[str, Any]) -> Request:
     """
     wanted = [name for name in NAMES if name not in flags]
     found, unused = files.read_npz(file, wanted) if file is not None else ({}, [])
+    given = [*found, *flags]
+    _check_names(file, unused, given)
+    for name in ("input", "weight"):
+        if name not in given:
+            raise ValueError(_missing(name, file, [*found, *unused]))
     arrays = {name: found[name] for name in (*ARRAYS, *RESULTS) if name in found}
     parameters = {name: found[name].tolist() for name in PARAMETERS if name in found}
     for name, value in flags.items():
@@ -42,14 +54,16 @@ def read(file: str | None, flags: Mapping[str, Any]) -> Request:
             parameters[name] = value
         else:
             arrays[name] = files.read_npy(value, name)
-    return request(arrays, parameters, unused)
+    replaced = {
+        name: _as_array(value) if name in PARAMETERS else arrays[name]
+        for name, value in flags.items()
+        if name not in RESULTS
+    }
+    return replace(request(arrays, parameters), unused=tuple(unused), replaced=replaced)
 
 
-def request(arrays: Mapping[str, np.ndarray], parameters: Mapping[str, Any], unused: list[str]) -> Request:
+def request(arrays: Mapping[str, np.ndarray], parameters: Mapping[str, Any]) -> Request:
     """The request that arrays and parameters make, each checked against the others."""
-    for name in ("input", "weight"):
-        if name not in arrays:
-            raise ValueError(f"{name}: there is none; put it into the .npz file, or give --{name} X.npy")
     for name, array in arrays.items():
         _check_kind(name, array)
     kwargs, transposed = _keywords(parameters)
@@ -69,10 +83,36 @@ def request(arrays: Mapping[str, np.ndarray], parameters: Mapping[str, Any], unu
         notes.append("grad_output: none is given, so it is ones: the gradients are those of output.sum()")
     if any(map(is_bfloat16, arrays.values())):
         notes.append("raw 2-byte values are read as bfloat16, and bfloat16 results are written so")
-    if unused:
-        notes.append(f"not used, of what the file holds: {', '.join(map(repr, unused))}")
     layer = Layer(x, w, b, g, kwargs, transposed)
     return Request(layer, {name: arrays[name] for name in RESULTS if name in arrays}, tuple(notes))
+
+
+def _check_names(file: str | None, unused: Iterable[str], given: Collection[str]) -> None:
+    """ValueError where the file seems to hold one of our names, which is not given, misspelt."""
+    for name in unused:
+        plain = name.lower().replace("-", "_").replace(" ", "_")
+        close = get_close_matches(plain, [known for known in NAMES if known not in given], n=1, cutoff=0.75)
+        if close and name not in NAMES:
+            raise ValueError(
+                f"{file}: it holds {name!r}; did you mean {close[0]!r}? Rename it, or take it out"
+            )
+
+
+def _missing(name: str, file: str | None, held: Sequence[str]) -> str:
+    if file is None:
+        return f"{name}: there is none; put it into the .npz file, or give --{name} X.npy"
+    holds = f"it holds {', '.join(map(repr, held))}" if held else "it is empty"
+    return (
+        f"{name}: there is none in {file}, {holds}; save it by that name, as in "
+        f"numpy.savez(file, input=x, weight=w), or give --{name} X.npy"
+    )
+
+
+def _as_array(value: Any) -> np.ndarray:
+    """A parameter as an array; paddings of both kinds, as in (1, (0, 2)), as (lo, hi) pairs."""
+    if isinstance(value, tuple) and any(isinstance(entry, tuple) for entry in value):
+        value = [entry if isinstance(entry, tuple) else (entry, entry) for entry in value]
+    return np.asarray(value)
 
 
 def _hint(array: np.ndarray, x: np.ndarray, w: np.ndarray, kwargs: Mapping[str, Any]) -> str:

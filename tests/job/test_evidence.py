@@ -7,9 +7,9 @@ import torch
 
 import npconv
 from npconv.bound import BFLOAT16, growth
-from npconv.job.bfloat16 import RAW
+from npconv.job.bfloat16 import RAW, narrowed
 from npconv.job.evidence import Evidence, widest
-from npconv.job.layer import RESULTS, Layer
+from npconv.job.layer import RESULTS, Layer, as_numbers
 
 X, W, G = np.array([[[1, 2, 3]]]), np.array([[[1, 10]]]), np.array([[[1, 100]]])
 U32 = 2.0**-24
@@ -251,6 +251,96 @@ def test_a_bound_without_end_goes_on_as_n_times_u():
         {"output": np.array([[[2048]]], "f2")}
     )  # where a running sum of ones sticks
     assert comparison.fraction == pytest.approx(2048 / (growth(4096, 2.0**-11) * 4096), rel=1e-5)
+
+
+# ---------------------------------------------------------------- beyond what rounding usually does
+
+LARGE = dict(input_shape=(2, 3, 60, 60), weight_shape=(4, 3, 3, 3))
+
+
+@pytest.mark.parametrize(
+    "kind, dtype", [("f4", torch.float32), ("f2", torch.float16), ("V2", torch.bfloat16)]
+)
+@pytest.mark.parametrize("parameters", [dict(padding=1), dict(stride=2), dict(dilation=2)], ids=str)
+def test_results_of_torch_are_not_suspicious(kind, dtype, parameters):
+    proof = normal(1, kind, **LARGE, **parameters)
+    arrays = proof.layer.map(lambda a: a)  # bfloat16 as the float32 that it is
+    results = {name: tensor.to(dtype) for name, tensor in by_torch(arrays, dtype).items()}
+    given = {
+        name: t.float().numpy().astype(ml_dtypes.bfloat16).view(RAW) if kind == "V2" else t.numpy()
+        for name, t in results.items()
+    }
+    for comparison in proof.compare(given):
+        assert not comparison.suspicious and not comparison.wrong
+        assert all(0 < usual.fraction <= 1 for usual in comparison.usual)
+        assert comparison.usual or kind == "f4" and comparison.terms < 60
+
+
+@pytest.mark.parametrize("name", ["grad_weight", "grad_bias"])
+@pytest.mark.parametrize("kind", ["f4", "f2", "V2"])
+def test_two_percent_too_much_is_wrong_or_suspicious(name, kind):
+    """Far below the worst case where thousands of terms are summed."""
+    proof = normal(1, kind, **LARGE)
+    result = as_numbers(proof.results[name])
+    larger = (result * np.asarray(1.02, result.dtype)).astype(result.dtype)
+    (comparison,) = proof.compare({name: narrowed(larger) if kind == "V2" else larger})
+    assert comparison.suspicious or kind == "f4" and comparison.wrong
+    assert comparison.usual[-1].fraction > 2
+
+
+def test_the_element_that_is_shown_is_the_suspicious_one():
+    """In float16 the worst case sees only the sum of |terms|, the final rounding the sum itself."""
+    proof = normal(1, "f2", **LARGE)
+    moved = proof.results["grad_weight"].copy()
+    moved[2, 1, 0, 1] += np.float16(16)
+    (comparison,) = proof.compare({"grad_weight": moved})
+    assert (comparison.index, comparison.usual[-1].beyond) == ((2, 1, 0, 1), 1)
+
+
+def test_what_is_wrong_is_not_called_suspicious():
+    proof = normal(1, "f4", **LARGE)
+    (comparison,) = proof.compare({"grad_bias": proof.results["grad_bias"] * 9})
+    assert comparison.wrong and not comparison.suspicious and comparison.usual[-1].beyond
+
+
+def test_a_gradient_of_a_mean_is_not_suspicious_however_it_is_summed():
+    """Equal terms, one after the other in float32: they round alike, and only the worst case holds."""
+    g = np.full((1, 1, 30000), 0.1 / 3, "f4")
+    proof = evidence(np.ones((1, 1, 30000), "f4"), np.ones((1, 1, 1), "f4"), g)
+    running = np.add.accumulate(g.ravel())[-1:]
+    (comparison,) = proof.compare({"grad_bias": running})
+    assert comparison.fraction > 0.01 and not comparison.suspicious and not comparison.wrong
+    one = np.full((1, 1, 30000), 0.1 / 3, "f4") * np.random.default_rng(1).uniform(1, 2, 30000).astype("f4")
+    (comparison,) = evidence(np.ones((1, 1, 30000), "f4"), np.ones((1, 1, 1), "f4"), one).compare(
+        {"grad_bias": np.add.accumulate(one.ravel())[-1:] * np.float32(1.0005)}
+    )
+    assert comparison.suspicious
+
+
+@pytest.mark.parametrize("kind", ["f4", "f2", "V2"])
+def test_integers_that_add_up_exactly_may_not_differ_at_all(kind):
+    """Up to 2^24 in float32; what float16 or bfloat16 cannot hold is rounded once at the end."""
+    random = np.random.default_rng(2)
+    shapes = (2, 3, 40), (4, 3, 3), (2, 4, 38)
+    x, w, g = (random.integers(-4, 5, shape).astype("f4") for shape in shapes)
+    change = {"f4": lambda a: a, "f2": lambda a: a.astype("f2"), "V2": narrowed}[kind]
+    proof = evidence(*map(change, (x, w, g)))
+    for comparison in proof.compare(proof.results):
+        assert comparison.usual[-1].exact and not comparison.suspicious
+    for name, result in proof.results.items():
+        moved = as_numbers(result).copy()
+        moved.flat[0] = np.nextafter(moved.flat[0], moved.dtype.type(np.inf))
+        if kind != "V2":
+            (comparison,) = proof.compare({name: moved})
+            assert comparison.suspicious and comparison.index == (0,) * moved.ndim, name
+
+
+def test_a_result_of_lower_precision_than_its_inputs_may_have_rounded_them():
+    """As under automatic mixed precision: float32 arrays, computed in float16."""
+    for seed in range(5):
+        proof = normal(seed, "f4", **LARGE)
+        halves = proof.layer.map(lambda a: a.astype("f2"))
+        assert not any(c.suspicious or c.wrong for c in proof.compare(halves.results()))
 
 
 # ---------------------------------------------------------------- integers

@@ -1,10 +1,13 @@
 """The text: what it says is what ran, and it fits a terminal."""
 
+import re
+
 import numpy as np
 import pytest
 
 import npconv
 from npconv import grad
+from npconv.bound import deviations
 from npconv.job.evidence import Evidence
 from npconv.job.layer import Layer
 from npconv.job.report import axes_table, report
@@ -14,6 +17,17 @@ def layer_of(input_shape, weight_shape, transposed=False, dtype=int, scale=1, **
     x, w = np.ones(input_shape, dtype) * scale, np.ones(weight_shape, dtype) * scale
     output = (npconv.conv_transpose if transposed else npconv.conv)(x, w, **parameters)
     return Layer(x, w, None, output, parameters, transposed)
+
+
+def drawn(input_shape, weight_shape, kind="f4"):
+    random = np.random.default_rng(1)
+    x, w = (random.normal(size=shape).astype(kind) for shape in (input_shape, weight_shape))
+    return Layer(x, w, None, random.normal(size=npconv.conv(x, w).shape).astype(kind), {})
+
+
+def inner(layer, change=np.asarray):
+    """The only output of a layer with one window and one filter."""
+    return float(np.sum(change(layer.input.astype(float) * layer.weight)))
 
 
 def report_of(layer, notes=(), **expected):
@@ -53,7 +67,7 @@ convolution, 1 spatial axis, 1 group
   grad_weight pads x by lo : hi-r           0:-1
   x: input; g: grad_output, s-1 zeros between neighbours
 
-one number, three ways (a bias left out)
+one number, three ways (the output without its bias)
   <output, grad_output> = 543321
   <input, grad_input>   = 543321
   <weight, grad_weight> = 543321
@@ -128,7 +142,8 @@ def test_the_paddings_of_a_transposed_convolution_are_those_that_ran(padded, par
 def test_the_sizes_of_a_transposed_convolution_are_its_own():
     layer = layer_of((1, 2, 4), (2, 3, 3), transposed=True, stride=3, output_padding=2)
     rows = {line.split("  ")[1]: line.split()[-1] for line in axes_table(layer).splitlines()[:-1]}
-    assert rows["input size i"] == "4" and rows["output size o = s(i-1) + K - lo - hi + r"] == "14"
+    assert rows["size i of the given input"] == "4"
+    assert rows["size o of its output = s(i-1)+K-lo-hi+r"] == "14"
     assert rows["remainder r = output_padding"] == "2"
 
 
@@ -136,13 +151,13 @@ def test_the_sizes_of_a_transposed_convolution_are_its_own():
 
 
 def test_rounding_is_given_as_a_fraction_with_its_place_and_bound():
-    """Eight ones, and a given output one step of float32 above 8: 2**-20 of 8u/(1-8u) * 8."""
-    layer = layer_of((1, 8, 1), (1, 8, 1), dtype=np.float32)
-    text = report_of(layer, output=np.array([[[8 + 2**-20]]], np.float32))
+    """Eight quarters, and a given output one step of float32 above 2: 2**-22 of 8u/(1-8u) * 2."""
+    layer = layer_of((1, 8, 1), (1, 8, 1), dtype=np.float32, scale=0.5)
+    text = report_of(layer, output=np.array([[[2 + 2**-22]]], np.float32))
     assert "output agrees: its worst difference is 0.2500 of the rounding bound\n  at (0, 0, 0)" in text
-    assert "  given  8.000000954\n  npconv 8\n" in text
+    assert "  given  2.000000238\n  npconv 2\n" in text
     assert "bound: n*u/(1 - n*u) of the sum of |terms|, n = 8, u = 2^-24" in text
-    text = report_of(layer, output=np.array([[[8 + 2**-17]]], np.float32))
+    text = report_of(layer, output=np.array([[[2 + 2**-19]]], np.float32))
     assert "output DISAGREES: 1 of 1 values are beyond the rounding bound" in text
     assert "a difference of 2.0000 times the bound" in text
 
@@ -184,6 +199,60 @@ def test_a_broken_identity_is_not_passed_over():
 def test_a_bound_that_rejects_little_says_so():
     layer = layer_of((1, 4096, 1), (1, 4096, 1), dtype=np.float16)
     assert "bound: n*u (>= 1: rejects little)" in report_of(layer, output=np.ones((1, 1, 1), np.float16))
+
+
+def test_what_the_worst_case_cannot_tell_is_suspicious():
+    """By hand: 900 terms, so 30 = sqrt(n); a difference of 3 lambda sqrt(n) u of the sum of |terms|."""
+    layer = drawn((1, 900, 1), (1, 900, 1))
+    due, size = inner(layer), inner(layer, np.abs)
+    wrong = np.float32([[[due + 3 * deviations(1, 900, 2**-24) * 30 * 2**-24 * size]]])
+    text = report_of(layer, output=wrong)
+    assert "output SUSPICIOUS: 1 of 1 values are beyond usual rounding\n  the worst case cannot tell" in text
+    assert re.search(r"usual, sums in float32: (2.99|3.00)\d* of it\n", text)
+    assert "    6.5*sqrt(n)*u of the sum of |terms|, u = 2^-24\n  rounding can do this" in text
+    text = report_of(layer, output=np.float32([[[due]]]))
+    assert "output agrees" in text and "usual, sums in float32: " in text and "rounding can" not in text
+
+
+def test_half_precision_shows_both_ways_to_carry_sums():
+    layer = drawn((1, 900, 1), (1, 900, 1), "f2")
+    text = report_of(layer, output=layer.output())
+    assert "usual, sums in float16: " in text and ", u = 2^-11\n" in text
+    assert "usual, sums in float32, rounded once to float16: " in text
+
+
+def test_equal_terms_are_counted_and_integers_add_up_exactly():
+    layer = layer_of((1, 1, 3000), (1, 1, 1), dtype=np.float32, scale=1.5)
+    assert "sqrt(n*m)*u of the sum of |terms|, m = 3000 equal terms" not in report_of(layer)
+    bias = {"grad_bias": layer.gradients()["grad_bias"]}
+    assert "usual" not in report_of(layer, **bias)  # then the worst case is all that can be said
+    ones = layer_of((1, 1, 300), (1, 1, 1), dtype=np.float32)
+    text = report_of(ones, grad_bias=np.float32([300]))
+    assert "usual, sums in float32: 0.0e+00 of it\n    none: integers of this size add up exactly" in text
+    text = report_of(ones, grad_bias=np.nextafter(np.float32([300]), np.float32(0)))
+    assert "grad_bias SUSPICIOUS" in text
+
+
+def test_the_difference_of_floats_is_given_in_words():
+    layer = drawn((1, 900, 1), (2, 900, 1))
+    text = report_of(layer)
+    assert re.search(r"equal but for rounding: they differ by \S+, \S+ of the most it can do", text)
+    assert "(the output without its bias)" not in text
+    assert "exactly equal" in report_of(layer_of((0, 1, 3), (1, 1, 2), dtype=np.float32))
+
+
+def test_under_a_padding_mode_the_labels_say_that_no_padding_is_left():
+    layer = layer_of((1, 1, 6), (1, 1, 3), padding=1, padding_mode="reflect")
+    text = axes_table(layer)
+    assert re.search(r"grad_input pads g by K-1 : K-1\+r +2:2\n  grad_weight pads x by 0 : -r +0:0\n", text)
+    assert "the border's part of grad_input is added to the cells that it copies" in text
+
+
+def test_what_is_not_used_stands_before_the_table():
+    layer = layer_of((1, 1, 3), (1, 1, 2))
+    results = layer.results()
+    text = report(layer, results, Evidence(layer, results).identity(), [], [], ["lr", "epoch"])
+    assert text.split("\n\n")[1] == "note: not used, of what the file holds: 'lr', 'epoch'"
 
 
 # ---------------------------------------------------------------- the width
