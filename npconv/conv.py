@@ -180,6 +180,8 @@ def slide(
     turned = turned and O // groups <= 64
     if turned:  # few rows: BLAS is up to twice as fast at the transposed product
         rows, columns = columns.swapaxes(2, 3), rows.swapaxes(1, 2)
+        if columns.shape[-2] < rows.shape[-2]:  # read more often than it is long
+            columns = np.ascontiguousarray(columns)
         out = out.swapaxes(2, 3) if out is not None and out.strides[2] == out.itemsize else None
     made = np.matmul(rows, columns, out=out)
     if into is not None and out is not None:

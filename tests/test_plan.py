@@ -87,6 +87,7 @@ LARGE = {
     "depthwise": dict(x=(2, 24, 30, 33), w=(24, 1, 5, 5), padding=2, groups=24),
     "groups": dict(x=(2, 24, 29, 28), w=(48, 6, 3, 3), padding=(1, 0), groups=4),
     "few channels, stride 2": dict(x=(2, 3, 63, 64), w=(32, 3, 7, 7), padding=3, stride=2),
+    "one channel, stride 2": dict(x=(2, 1, 61, 61), w=(40, 1, 5, 5), padding=2, stride=2),
     "patches": dict(x=(2, 3, 64, 64), w=(32, 3, 8, 8), stride=8),
     "one tap, stride 2": dict(x=(2, 32, 41, 41), w=(64, 32, 1, 1), stride=2),
     "dilated": dict(x=(1, 16, 65, 65), w=(16, 16, 3, 3), padding=12, dilation=12),
