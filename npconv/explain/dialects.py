@@ -56,6 +56,13 @@ def _torch_module(problem: Problem) -> str:
     p, geometry = problem, problem.geometry
     if p.rank > 3:
         return _pytorch(p)
+    for number, axis in enumerate(geometry.axes):
+        most = {"reflect": axis.i - 1, "circular": axis.i}.get(p.padding_mode, axis.lo)
+        if axis.lo > most:
+            return (
+                f"{NOT}: its {p.padding_mode} padding is at most {most} of {axis.i} inputs, but on "
+                f"spatial axis {number} it is {axis.lo}; pad first"
+            )
     return (
         f"torch.nn.Conv{p.rank}d({p.C}, {p.O}, {p.k}, {geometry.stride}, {_los(geometry)}, "
         f"{geometry.dilation}, {p.G}, bias={p.bias}, padding_mode={p.padding_mode!r})(input)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -101,6 +102,23 @@ def test_pytorchs_layer_knows_the_borders(mode):
         module.weight.copy_(torch.from_numpy(w))
         module.bias.copy_(torch.from_numpy(b))
         assert module(torch.from_numpy(x.astype(float))).numpy().tolist() == output.tolist()
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_pytorchs_layer_is_named_exactly_where_pytorch_takes_the_border(mode):
+    refused = 0
+    for i, p in product(range(1, 5), range(5)):
+        problem = Problem.parse(f"i6x{i}_k1_p{p}_{mode}")
+        line, x = dialects(problem)["PyTorch"], torch.zeros(1, 1, 6, i)
+        layer = torch.nn.Conv2d(1, 1, 1, padding=p, padding_mode=mode)
+        try:
+            layer(x)
+            assert line.startswith("torch.nn.Conv2d"), problem
+        except RuntimeError:
+            refused += 1
+            assert line.startswith(f"{NOT}: its {mode} padding is at most "), problem
+            assert f" of {i} inputs, but on spatial axis 1 it is {p}; pad first" in line
+    assert (refused > 0) == (mode != "replicate")
 
 
 # Worked out by hand from each library's rules.
