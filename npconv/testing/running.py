@@ -139,7 +139,12 @@ class Apart:
     def __init__(self, spec: str, options: dict[str, Any], time_limit: float = 10.0):
         self.spec, self.options, self.time_limit = spec, options, time_limit
         self._process: subprocess.Popen | None = None
-        self.parts, self.declared, self._with_out = self._ask(None, 60.0)
+        try:
+            self.parts, self.declared, self._with_out = self._ask(None, 60.0)
+        except (EOFError, TimeoutError) as error:
+            how = _died(self._process.wait()) if isinstance(error, EOFError) and self._process else "it hangs"
+            self._kill()
+            raise ValueError(f"candidate: {spec} cannot be loaded: {how}") from None
 
     def takes_out(self, part: str) -> bool:
         return part in self._with_out

@@ -48,6 +48,13 @@ def test_a_crash_of_the_process_is_a_verdict(tmp_path):
     assert report.verdict == "WRONG" and "the process died of SIGABRT" in report.faults[0]
 
 
+def test_a_file_that_dies_while_it_is_loaded_is_bad_input(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text("import os\nos.abort()\n")
+    with pytest.raises(ValueError, match="kernel.py:f cannot be loaded: the process died of SIGABRT"):
+        check(f"{path}:f")
+
+
 def test_a_kernel_in_a_process_of_its_own_is_judged_like_any(tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(
