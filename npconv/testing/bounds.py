@@ -49,7 +49,8 @@ def bounds(
     >>> single = (named("float32"),) * 3
     >>> x, w = np.ones((1, 1, 4)), np.ones((1, 1, 4))
     >>> arrays = {"input": x, "weight": w}
-    >>> (bounds("forward", Problem.parse("i4_k4"), arrays, np.array([[[4.0]]]), single).worst / 2**-24).round(2)
+    >>> y = np.array([[[4.0]]])
+    >>> (bounds("forward", Problem.parse("i4_k4"), arrays, y, single).worst / 2**-24).round(2)
     array([[[20.]]])
     """
     n = terms(part, problem)
