@@ -7,6 +7,8 @@ not flipped.
 
 The kernel is two-dimensional.  One spatial axis is two, of which the first has size 1; of three, the
 first is folded into the channels.  So nothing outside this file knows how many axes there are.
+
+A small problem is one pad and one slide.  A large one is the same, tile by tile, as plan.py cuts it.
 """
 
 from __future__ import annotations
