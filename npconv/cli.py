@@ -134,12 +134,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: Commands, name: str, help: str, description: str, example: str) -> argparse.ArgumentParser:
+def _add(
+    commands: Commands, name: str, help: str, description: str, example: str, notes: str = ""
+) -> argparse.ArgumentParser:
     return commands.add_parser(
         name,
         help=help,
         description=textwrap.fill(description, WIDTH),
-        epilog=f"{EXIT_CODES}\n\nexample:\n  {example}",
+        epilog=f"{notes}{EXIT_CODES}\n\nexample:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -231,9 +233,9 @@ def _explain(commands: Commands) -> None:
         help="one of a convolution's maps, step by step, with every array",
         description=(
             "Show how npconv computes one map of a convolution: formula, steps, every array that was made, and "
-            "the products behind one element. DESCRIPTOR names the convolution in one line, as in "
-            "N1C1O1G1_i5x5_k3_s2_p1:0_d1_bias or transposed_i3_k3_s2_op1; what is 1 or 0 can be left out."
+            "the products behind one element. DESCRIPTOR names the convolution in one line."
         ),
+        notes=GRAMMAR,
         example="npconv explain i5x5_k3_s2 --of input --element 2,2",
     )
     _convolution(parser)
@@ -241,12 +243,32 @@ def _explain(commands: Commands) -> None:
         "--of", default="forward", metavar="MAP", help="forward (default), input, weight, transpose or double"
     )
     parser.add_argument("--element", type=_index, metavar="I,J", help="the element to take apart")
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page to play with, all maps and all lessons in it"
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page to play with: all first-order maps and all lessons, open at MAP and element",
     )
-    parser.add_argument("--svg", metavar="FILE", help="write a picture of the map and the element")
+    kind.add_argument("--svg", metavar="FILE", help="write a picture of the map and the element")
     parser.add_argument("--animated", action="store_true", help="with --svg: the window slides, over and over")
     parser.set_defaults(run=_run_explain)
+
+
+GRAMMAR = """\
+DESCRIPTOR: these parts joined by _, as in
+  N2C4O8G2_i6x7_k3_s2_p1:0x1_d1_bias   a convolution
+  transposed_C2O3_i4_k3_s2_p1_op1      a transposed one; i is its own input
+
+  N C O G   batch, input channels, output channels, groups; 1 if left out
+  i k       sizes of input and weight, one an axis as in 6x7; one k for all axes
+  s d       stride and dilation, one for all axes or as in 2x1; 1 if left out
+  p         padding, lo:hi or one number for both, for all axes or as in 1:0x1;
+            same, same-lower, valid; negative crops; 0 if left out
+  op        output_padding of a transposed convolution; 0 if left out
+  bias      with a bias
+  reflect, replicate, circular   a border that is no zeros
+
+"""
 
 
 def _convolution(parser: argparse.ArgumentParser) -> None:
@@ -280,9 +302,11 @@ def _index(text: str) -> tuple[int, ...]:
 def _run_explain(arguments: argparse.Namespace) -> int:
     from npconv.explain import page, svg, text
 
+    if arguments.animated and arguments.svg is None:
+        raise ValueError("animated: only a picture slides; give --svg FILE too")
     problem = _asked(arguments)
     if arguments.html is not None:
-        return page.run(problem, arguments.html)
+        return page.run(problem, arguments.html, arguments.of, arguments.element)
     if arguments.svg is not None:
         return svg.run(problem, arguments.of, arguments.element, arguments.svg, arguments.animated)
     return text.run(problem, arguments.of, arguments.element)
@@ -300,6 +324,7 @@ def _shape(commands: Commands) -> None:
             "Show a convolution's sizes, its remainder, the inputs that no window reads, what each gradient pads "
             "and by how much, its phases, and the same convolution in other libraries' words."
         ),
+        notes=GRAMMAR,
         example="npconv shape C3O8_i224x224_k7_s2_p3",
     )
     _convolution(parser)

@@ -14,7 +14,8 @@ from npconv.explain.scene import Scene
 class Lesson:
     """One lesson.
 
-    problem: its descriptor.  pages: what is drawn of it.  proofs: what it proves of it.
+    problem: its descriptor.  says: its text; a formula stands in a line of its own.
+    pages: what is drawn of it.  proofs: what it proves of it.
     exercise: what the student writes; `part` is the name of that function.
     """
 
@@ -33,10 +34,18 @@ COURSE = (
         "simple",
         "the window slides, and the gradient slides back",
         "i4x4_k3",
-        "Each output is the sum of 9 products of a 3x3 window. Output p reads input m = p + q with tap "
-        "q. Asked from the input's side: m hears from output p = m - q. The minus runs through the taps "
-        "backwards, so the input's gradient needs the weight flipped, over grad_output with zeros "
-        "around it. Asked from the tap's side: q = m - p, and p is what is summed over: no flip.",
+        "Each output p is the sum of 9 products, of a 3x3 window and the weight:\n"
+        "  output[p] = sum over q of input[p+q] * w[q]\n"
+        "A gradient is that of one number. Let it be L, in which g says how much each output counts; g is "
+        "called grad_output, and in a network it arrives from the layers behind:\n"
+        "  L = sum over p of output[p] * g[p]\n"
+        "Output p reads input m with the tap q = m-p (not at all where there is no such tap). So, by the "
+        "chain rule over all outputs:\n"
+        "  d output[p] / d input[m] = w[m-p]\n"
+        "  grad_input[m] = dL / d input[m] = sum over p of g[p] * w[m-p]\n"
+        "As p goes forward, m-p goes backward: the weight is flipped, and slides over g with zeros around "
+        "it. For a tap nothing goes backward, so there is no flip:\n"
+        "  grad_weight[q] = dL / d w[q] = sum over p of g[p] * input[p+q]",
         (pages.forward, pages.input_gradient, pages.weight_gradient),
         "forward",
         "Write forward(input, weight, bias, *, stride, padding, dilation, groups) for stride 1, no "

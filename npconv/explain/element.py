@@ -54,8 +54,15 @@ def symbol(name: str, shape: Sequence[int], cell: int) -> str:
 def cell_at(figure: Figure, index: Sequence[int]) -> int:
     """The flat number of a cell of the result; ValueError where there is none."""
     shape = _shape(figure)
-    full = (0,) * (len(shape) - len(index)) + tuple(index) if tuple(shape[:2]) == (1, 1) else tuple(index)
-    if len(full) != len(shape) or not all(0 <= at < size for at, size in zip(full, shape)):
+    left_out = (0, 0) if shape[:2] == (1, 1) and len(index) == len(shape) - 2 else ()
+    full = (*left_out, *index)
+    if len(full) != len(shape):
+        spatial = f" or {len(shape) - 2}" if shape[:2] == (1, 1) else ""
+        raise ValueError(
+            f"element: {list(index)} has {len(index)} entries, but {figure.result} has the shape {shape}; "
+            f"give {len(shape)}{spatial} indices"
+        )
+    if not all(0 <= at < size for at, size in zip(full, shape)):
         raise ValueError(f"element: {list(index)} is not in {figure.result}, whose shape is {shape}")
     return int(np.ravel_multi_index(full, shape))
 

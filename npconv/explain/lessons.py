@@ -33,6 +33,7 @@ dilated, grouped, bias, transposed, weight, triangle, second, numbers
     chosen = NAMES if name is None else (name,)
     passed = [teach(LESSONS[each]) for each in chosen]
     if len(chosen) > 1:
+        print(*_index(), "", sep="\n")
         print(f"{sum(passed)} of {len(passed)} lessons pass")
     return 0 if all(passed) else 1
 
@@ -41,18 +42,31 @@ def teach(lesson: Lesson) -> bool:
     """Print one lesson; whether all its proofs hold."""
     heading = f"{lesson.name}: {lesson.title}"
     scene = Scene.of(Problem.parse(lesson.problem))
-    print(heading, "=" * len(heading), "", *wrap(lesson.says, WIDTH), "", *_sizes(scene), "", sep="\n")
+    said = [line for part in lesson.says.splitlines() for line in wrap(part, WIDTH)]
+    print(heading, "=" * len(heading), "", *said, "", *_sizes(scene), "", sep="\n")
     try:
         for page in lesson.pages:
             print(*page(scene), "", sep="\n")
         proofs = lesson.proofs(scene)
     except ValueError as error:
         proofs = [Proof("the maps run", False, str(error))]
-    said = [line for proof in proofs for line in wrap(str(proof), WIDTH, subsequent_indent=" " * 8)]
-    print("PROOF", *said, "", *_further(lesson), "", sep="\n")
+    shown = [line for proof in proofs for line in wrap(str(proof), WIDTH, subsequent_indent=" " * 8)]
+    print("PROOF", *shown, "", *_further(lesson), "", sep="\n")
     passed = all(proof.holds for proof in proofs)
     print("pass" if passed else "FAIL", "", sep="\n")
     return passed
+
+
+def _index() -> list[str]:
+    """What there was, and where to go on."""
+    return [
+        "LESSONS",
+        *(f"  {lesson.name}: {lesson.title}" for lesson in LESSONS.values()),
+        "",
+        "NEXT",
+        "  python -m npconv lesson strided                           one of them again",
+        "  python -m npconv explain i5x5_k3_s2 --html page.html      a page to play with",
+    ]
 
 
 def _sizes(scene: Scene) -> list[str]:

@@ -163,6 +163,8 @@ MOVES = {"output": _output_moves, "input": _input_moves, "weight": _weight_moves
 def formula(figure: Figure) -> list[str]:
     """What one element of the result is, and which indices meet, with the numbers put in.
 
+    c are the problem's input channels and o its output channels, in a transposed one too.
+
     >>> from npconv.explain.scene import Scene
     >>> from npconv.problem import Problem
     >>> print("\\n".join(formula(Scene.of(Problem.parse("i6_k3_s2_p1")).figures("weight")[0])))
@@ -170,10 +172,11 @@ def formula(figure: Figure) -> list[str]:
     where m = s*p + d*q - lo = 2*p + 1*q - 1
     """
     under, window, result = figure.under, figure.window, figure.result
+    c, o = figure.channels
     sums = {
-        "output": f"{result}[n,o,p] = sum over c, q of {under}[n,c,m] * {window}[o,c,q]",
-        "input": f"{result}[n,c,m] = sum over o, p, q of {under}[n,o,p] * {window}[o,c,q]",
-        "weight": f"{result}[o,c,q] = sum over n, p of {under}[n,c,m] * {window}[n,o,p]",
+        "output": f"{result}[n,{o},p] = sum over {c}, q of {under}[n,{c},m] * {window}[{o},{c},q]",
+        "input": f"{result}[n,{c},m] = sum over {o}, p, q of {under}[n,{o},p] * {window}[{o},{c},q]",
+        "weight": f"{result}[{o},{c},q] = sum over n, p of {under}[n,{c},m] * {window}[n,{o},p]",
     }
     meet = per_axis(
         f"m = s*p + d*q - lo = {a.s}*p + {a.d}*q {minus(a.lo)[0]} {abs(a.lo)}" for a in figure.geometry.axes

@@ -436,6 +436,6 @@
   });
   addEventListener("hashchange", () => follow(location.hash));
   if (innerWidth < 700) at("about").open = false;
-  follow(location.hash);
+  follow(location.hash || data.start);
   window.npconv = { data, state, prepare, feeding, fed };
 })();

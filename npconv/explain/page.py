@@ -15,7 +15,7 @@ from typing import Any
 from npconv.explain import narrate
 from npconv.explain.board import caption
 from npconv.explain.course import LESSONS
-from npconv.explain.element import LETTERS, symbol
+from npconv.explain.element import LETTERS, cell_at, symbol
 from npconv.explain.files import write_text
 from npconv.explain.scene import Figure, Scene
 from npconv.explain.trace import Stage, Trace
@@ -71,26 +71,40 @@ QUESTIONS = (
 )
 
 
-def run(problem: Problem, path: str) -> int:
-    """Write the page, with this problem first, and say where; 0.
+def run(problem: Problem, path: str, of: str = "forward", at: Sequence[int] | None = None) -> int:
+    """Write the page, with this problem first, open at one map and element of it, and say where; 0.
 
-    ValueError where the problem cannot be shown or makes too large a page; OSError where the file
-    cannot be written.
+    ValueError where the problem or what is chosen of it cannot be shown, or makes too large a page;
+    OSError where the file cannot be written.
     """
-    write_text(path, page(problem))
+    write_text(path, page(problem, place(problem, of, at)))
     print(f"wrote {path}, a page to open in any browser")
     return 0
 
 
-def page(problem: Problem | None = None) -> str:
-    """The whole page as HTML.
+def place(problem: Problem, of: str, at: Sequence[int] | None = None) -> str:
+    """Where on the page one map of the problem is, and one element of it; ValueError where it is not there.
+
+    >>> place(Problem.parse("i5x5_k3_s2"), "input", (2, 2))
+    '#yours/input/grad_input/12'
+    """
+    if of == "double":
+        raise ValueError(
+            f"of: {of!r} is on no page, which shows {', '.join(MAPS)}; leave --html out to read it as text"
+        )
+    (figure,) = Scene.of(problem).figures(of)
+    return f"#yours/{of}" + ("" if at is None else f"/{figure.result}/{cell_at(figure, at)}")
+
+
+def page(problem: Problem | None = None, start: str = "") -> str:
+    """The whole page as HTML; start: the place at which it opens, by default the first map.
 
     >>> text = page(Problem.parse("i4_k2"))
     >>> text.startswith("<!doctype html>"), "http:" in text
     (True, False)
     """
     folder = files("npconv.explain")
-    data = json.dumps(page_data(problem), separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(page_data(problem, start), separators=(",", ":")).replace("<", "\\u003c")
     text = (folder / "page.html").read_text(encoding="utf-8")
     for mark, content in {
         "/* page.css */": (folder / "page.css").read_text(encoding="utf-8"),
@@ -106,8 +120,8 @@ def page(problem: Problem | None = None) -> str:
     return text
 
 
-def page_data(problem: Problem | None = None) -> dict[str, Any]:
-    """What the page shows: problems, each with its maps, each with its arrays."""
+def page_data(problem: Problem | None = None, start: str = "") -> dict[str, Any]:
+    """What the page shows: problems, each with its maps, each with its arrays; and where it opens."""
     own = [_problem("yours", f"Your problem, {problem}", "", Scene.of(problem))] if problem else []
     lessons = [
         _problem(
@@ -119,7 +133,7 @@ def page_data(problem: Problem | None = None) -> dict[str, Any]:
         for lesson in LESSONS.values()
     ]
     questions = [{"asks": q.asks, "answer": q.answer, "place": q.place} for q in QUESTIONS]
-    return {"problems": own + lessons, "questions": questions}
+    return {"problems": own + lessons, "questions": questions, "start": start}
 
 
 def _problem(name: str, title: str, says: str, scene: Scene) -> dict[str, Any]:

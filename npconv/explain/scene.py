@@ -38,6 +38,8 @@ class Figure:
     result: the name of what it gives, or of the sum of which this is one term.
     map: which of grad.py's maps ran, by what it gives: "output", "input" or "weight".
     names: the names of its two arrays, by the role that each plays in that map.
+    channels: the letters of what the problem calls its input and output channels, the first those of
+    the map's input, the second those of its output: a transposed problem has them exchanged.
     """
 
     result: str
@@ -45,6 +47,7 @@ class Figure:
     names: Mapping[str, str]
     geometry: Geometry
     trace: Trace
+    channels: tuple[str, str] = ("c", "o")
 
     @property
     def under(self) -> str:
@@ -147,12 +150,14 @@ class Scene:
     def _figure(self, result: str, term: Term, made: Trace) -> Figure:
         names, geometry = dict(term.takes), self.geometry
         part = made.part(*names.values())
-        gives = term.gives
+        gives, channels = term.gives, ("c", "o")
         if self.problem.transposed:  # what it calls its input stands where the convolution has its output
             exchanged = {"input": "output", "output": "input", "weight": "weight"}
+            channels = ("o", "c")
             gives, names = exchanged[gives], {exchanged[role]: name for role, name in names.items()}
             geometry = geometry.without_remainder() if gives == "output" else geometry
-        return Figure(result if result == "output" else f"grad_{result}", gives, names, geometry, part)
+        named = result if result == "output" else f"grad_{result}"
+        return Figure(named, gives, names, geometry, part, channels)
 
 
 def digits(shape: Shape, step: int = 1) -> np.ndarray:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from npconv import cli
 from npconv.cli import main
+from npconv.problem import Problem
 
 
 def test_explain_prints_the_chosen_map_and_element(capsys):
@@ -41,6 +43,30 @@ def test_flags_name_the_same_convolution_as_a_descriptor(flags, line, capsys):
     assert by_flags.startswith(line + "\n")
 
 
+@pytest.mark.parametrize("command", ["explain", "shape"])
+def test_the_help_spells_out_a_descriptor(command, capsys):
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert cli.GRAMMAR in text
+    examples = [line.split()[0] for line in cli.GRAMMAR.splitlines() if "_i" in line]
+    parsed = [Problem.parse(line) for line in examples]
+    assert [problem.transposed for problem in parsed] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "part, field, value",
+    [
+        ("N2", "N", 2), ("C2", "C", 2), ("O2", "O", 2), ("s2x1", "stride", (2, 1)), ("d2", "dilation", (2, 2)),
+        ("p1:0x1", "padding", ((1, 0), (1, 1))), ("psame", "padding", ((1, 1), (1, 1))),
+        ("psame-lower", "padding", ((1, 1), (1, 1))), ("pvalid", "padding", ((0, 0), (0, 0))),
+        ("p-1", "padding", ((-1, -1), (-1, -1))), ("bias", "bias", True), ("reflect", "padding_mode", "reflect"),
+        ("replicate", "padding_mode", "replicate"), ("circular", "padding_mode", "circular"),
+    ],
+)  # fmt: skip
+def test_every_part_that_the_help_names_is_understood(part, field, value):
+    assert getattr(Problem.parse(f"i6x7_k3_{part}"), field) == value
+
+
 @pytest.mark.parametrize(
     "words, complaint",
     [
@@ -50,6 +76,11 @@ def test_flags_name_the_same_convolution_as_a_descriptor(flags, line, capsys):
             "npconv explain: of: it is 'sideways', but it must be one of forward",
         ),
         (["explain", "i4_k3", "--element", "7"], "npconv explain: element: [7] is not in output"),
+        (
+            ["explain", "C2O3_i4x4_k3", "--element", "1,1"],
+            "element: [1, 1] has 2 entries, but output has the shape (1, 3, 2, 2); give 4 indices",
+        ),
+        (["explain", "i4_k3", "--animated"], "npconv explain: animated: only a picture slides; give --svg FILE"),
         (["explain", "i4_k3", "--element", "x"], "argument --element: 'x' is not an integer"),
         (["explain", "i4x4x4_k3"], "npconv explain: problem: it has 3 spatial axes"),
         (

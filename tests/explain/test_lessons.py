@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npconv import functional, grad
+from npconv import cli, functional, grad
 from npconv.explain import claims, lessons, proof
+from npconv.explain.scene import Scene
+from npconv.problem import Problem
 from npconv.transforms import flip
 
 
@@ -27,8 +29,62 @@ def test_all_lessons_run_in_their_order(capsys):
     assert lessons.run() == 0
     text = capsys.readouterr().out
     headings = [line.split(":")[0] for line in text.splitlines() if line.split(":")[0] in lessons.NAMES]
+    assert len(headings) == len(set(headings))
     assert headings == list(lessons.NAMES)
     assert text.endswith(f"{len(lessons.NAMES)} of {len(lessons.NAMES)} lessons pass\n")
+
+
+def test_the_whole_course_ends_with_its_index_and_what_to_try_next(capsys):
+    lessons.run()
+    end = capsys.readouterr().out.splitlines()[-20:]
+    listed = [line.strip().split(": ") for line in end if ": " in line]
+    assert listed == [[name, lesson.title] for name, lesson in lessons.LESSONS.items()]
+    commands = [line.split("   ")[0].split() for line in map(str.strip, end) if line.startswith("python")]
+    assert [words[:3] for words in commands] == [["python", "-m", "npconv"]] * 2
+    parsed = [cli._parser().parse_args(words[3:]) for words in commands]
+    assert (parsed[0].name, parsed[1].descriptor, parsed[1].html) == ("strided", "i5x5_k3_s2", "page.html")
+    assert max(map(len, end)) <= 80
+
+
+def test_one_lesson_has_no_index(capsys):
+    lessons.run("simple")
+    assert "NEXT" not in capsys.readouterr().out
+
+
+def test_the_first_lesson_says_what_is_differentiated_before_it_shows_a_gradient(capsys):
+    lessons.run("simple")
+    lines = capsys.readouterr().out.splitlines()
+    said = [
+        lines.index(f"  {formula}")
+        for formula in (
+            "output[p] = sum over q of input[p+q] * w[q]",
+            "L = sum over p of output[p] * g[p]",
+            "d output[p] / d input[m] = w[m-p]",
+            "grad_input[m] = dL / d input[m] = sum over p of g[p] * w[m-p]",
+            "grad_weight[q] = dL / d w[q] = sum over p of g[p] * input[p+q]",
+        )
+    ]
+    assert said == sorted(said) and said[-1] < lines.index("GRADIENT BY THE INPUT")
+    assert "called grad_output" in "\n".join(lines)
+
+
+def test_the_formulas_of_the_first_lesson_hold_for_its_numbers():
+    arrays = Scene.of(Problem.parse(lessons.LESSONS["simple"].problem)).arrays
+    x, w, g = (arrays[name][0, 0] for name in ("input", "weight", "grad_output"))
+    taps, outputs = list(np.ndindex(w.shape)), list(np.ndindex(g.shape))
+
+    def L(x, w):
+        return sum(g[p] * x[p[0] + q[0], p[1] + q[1]] * w[q] for p in outputs for q in taps)
+
+    for m in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[m] = 1
+        met = [(p, (m[0] - p[0], m[1] - p[1])) for p in outputs]
+        assert L(x + step, w) - L(x, w) == sum(g[p] * w[q] for p, q in met if q in taps)
+    for q in taps:
+        step = np.zeros_like(w)
+        step[q] = 1
+        assert L(x, w + step) - L(x, w) == sum(g[p] * x[p[0] + q[0], p[1] + q[1]] for p in outputs)
 
 
 def test_the_course_goes_from_the_forward_to_the_numbers():

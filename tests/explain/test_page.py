@@ -185,6 +185,38 @@ def test_the_command_writes_the_page_and_says_where(tmp_path, capsys):
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.parametrize(
+    "words, start",
+    [
+        ("i5x5_k3_s2 --of input --element 2,2", "#yours/input/grad_input/12"),
+        ("C2O2_i4_k2 --of weight --element 1,0,1", "#yours/weight/grad_weight/5"),
+        ("i5x5_k3_s2 --of transpose", "#yours/transpose"),
+        ("transposed_i3_k3 --element 4", "#yours/forward/output/4"),
+        ("i5x5_k3_s2", "#yours/forward"),
+    ],
+)
+def test_the_page_opens_at_the_map_and_the_element_that_were_chosen(words, start, tmp_path):
+    path = tmp_path / "page.html"
+    assert main(["explain", *words.split(), "--html", str(path)]) == 0
+    assert data_in(path.read_text(encoding="utf-8"))["start"] == start
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        ("--of double", "of: 'double' is on no page, which shows forward, input, weight, transpose; leave --html"),
+        ("--of sideways", "of: it is 'sideways', but it must be one of forward"),
+        ("--element 5,5", "element: [5, 5] is not in output, whose shape is (1, 1, 2, 2)"),
+        ("--element 1", "give 4 or 2 indices"),
+        ("--svg picture.svg", "not allowed with argument"),
+    ],
+)
+def test_a_choice_that_is_on_no_page_writes_none(words, complaint, tmp_path, capsys):
+    assert main(["explain", "i5x5_k3_s2", *words.split(), "--html", str(tmp_path / "page.html")]) == 2
+    assert complaint in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, capsys):
     path = tmp_path / "none" / "page.html"
     assert main(["explain", "i5_k3", "--html", str(path)]) == 2

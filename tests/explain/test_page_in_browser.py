@@ -222,6 +222,21 @@ def test_a_question_leads_to_its_place_and_its_answer(opened):
         assert opened.run("return location.hash") == f"#{name}/{of}"
 
 
+def test_a_page_with_a_choice_opens_at_it_and_a_link_into_it_goes_first(opened, tmp_path):
+    chosen = tmp_path / "chosen.html"
+    problem = Problem.parse("C2O3_i4x5_k3_s2_p1")
+    start = page.place(problem, "weight", (2, 1, 0, 2))
+    chosen.write_text(page.page(problem, start), encoding="utf-8")
+    opened.open(chosen)
+    pressed = "return document.querySelector('#maps [aria-pressed=true]').textContent"
+    assert opened.run(pressed) == "Gradient by the weight"
+    assert lit(opened, "chosen") == [f"cell-{stages(opened) - 1}-{(2 * 2 + 1) * 9 + 2}"]
+    assert opened.run("return document.getElementById('products').textContent").startswith("dw2102 = ")
+    opened.open(chosen, "#simple/input")
+    assert opened.run("return location.hash") == "#simple/input"
+    assert opened.run("return npconv.state.chosen") is None
+
+
 LEFT, RIGHT, DOWN, TAB = "\ue012", "\ue014", "\ue015", "\ue004"
 
 

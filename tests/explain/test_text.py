@@ -86,6 +86,26 @@ def test_the_founding_examples_forward_adds_nine_products():
     assert page.count("*w[") == 9
 
 
+@pytest.mark.parametrize(
+    "line, of, formula",
+    [
+        ("C2O3_i4_k2", "forward", "output[n,o,p] = sum over c, q of input[n,c,m] * weight[o,c,q]"),
+        ("transposed_C2O3_i4_k2", "forward", "output[n,o,m] = sum over c, p, q of input[n,c,p] * weight[c,o,q]"),
+        ("transposed_C2O3_i4_k2", "input", "grad_input[n,c,p] = sum over o, q of grad_output[n,o,m] * weight[c,o,q]"),
+        ("transposed_C2O3_i4_k2", "weight", "grad_weight[c,o,q] = sum over n, p of grad_output[n,o,m] * input[n,c,p]"),
+    ],
+)  # fmt: skip
+def test_c_are_the_input_channels_and_o_the_output_channels_of_a_transposed_one_too(line, of, formula):
+    page = text.explain(Problem.parse(line), of)
+    assert formula in page.splitlines()
+    # The formula's letters are the axes of the shapes: N 1, C 2, O 3.
+    named = dict(re.findall(r"(\w+)\[(\w,\w),", formula))
+    sizes = {"n": "1", "c": "2", "o": "3"}
+    for name, letters in named.items():
+        shape = "x".join(sizes[letter] for letter in letters.split(","))
+        assert re.search(rf"\b{name} {shape}x\d|= {name}$", page, re.M), name
+
+
 def test_a_bias_is_the_last_term():
     page = text.explain(Problem.parse("O2_i3_k2_bias"), "forward", (0, 1, 1))
     assert page.endswith(
@@ -140,7 +160,7 @@ def test_every_symbol_names_the_cell_whose_value_stands_beside_it(of):
             assert letters[letter][tuple(map(int, index.split(",")))] == factor.value
 
 
-@pytest.mark.parametrize("at", [(5, 0), (0, 0, 0, 5), (1, 0, 0, 0), (0, 0, 0, 0, 0), (-1, 0)])
+@pytest.mark.parametrize("at", [(5, 0), (0, 0, 0, 5), (1, 0, 0, 0), (-1, 0)])
 def test_an_element_that_is_not_there_is_refused(at):
     message = rf"element: {re.escape(str(list(at)))} is not in grad_input, whose shape is \(1, 1, 5, 5\)"
     with pytest.raises(ValueError, match=message):
@@ -170,6 +190,18 @@ def test_the_second_order_is_four_maps():
     assert re.findall(r"MAP \d OF 4: a term of (\w+)", page) == [
         "grad_grad_output", "grad_grad_output", "grad_input", "grad_weight",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line, at, due",
+    [
+        ("i5x5_k3", (1,), "4 or 2"), ("i5x5_k3", (0, 0, 0, 0, 0), "4 or 2"), ("i5x5_k3", (0, 1, 1), "4 or 2"),
+        ("C2_i5x5_k3", (1, 1), "4"), ("N2_i5_k3", (1,), "3"), ("i5_k3", (0, 1), "3 or 1"),
+    ],
+)  # fmt: skip
+def test_an_index_of_the_wrong_length_is_refused_with_the_right_one(line, at, due):
+    with pytest.raises(ValueError, match=f"element: .* has {len(at)} entries, .*; give {due} indices"):
+        text.explain(Problem.parse(line), "input", at)
 
 
 def test_an_element_of_four_maps_is_refused():
