@@ -9,13 +9,14 @@ Winograd's or one by Fourier transforms, need not keep to it.
 What it usually does.  Roundings go up and down.  Were each independent of the others and 0 on average,
 then  exp(lambda*sqrt(n)*u + n*u^2/(1-u)) - 1  in place of  n*u / (1 - n*u)  would hold but with probability
 2n*exp(-lambda^2 (1-u)^2 / 2)  for one sum (N. J. Higham and T. Mary, A New Approach to Probabilistic
-Rounding Error Analysis, SIAM J. Sci. Comput. 41 (2019), theorem 3.1).  It is the sharper one where
+Rounding Error Analysis, SIAM J. Sci. Comput. 41 (2019), section 3).  It is the sharper one where
 n > lambda^2, so from about 60 terms on.
 
 Equal terms, added one after the other, all round the same way: the gradient of a mean brings many.  Blocks
 of m_1, m_2, ... equal terms take the place of the single roundings, and sqrt(m_1^2 + m_2^2 + ...) that of
-sqrt(n) (by Azuma's inequality, as in the theorem).  It is sqrt(n*m) where m is how many equals the mean
-term has, itself among them.  All this is a model; what it says is rare can happen.
+sqrt(n) (by Azuma's inequality, as I. C. F. Ipsen and H. Zhou use it in Probabilistic Error Analysis for
+Inner Products, SIAM J. Matrix Anal. Appl. 41 (2020)).  It is sqrt(n*m) where m is how many equals the
+mean term has, itself among them.  All this is a model; what it says is rare can happen.
 """
 
 from __future__ import annotations

@@ -335,6 +335,31 @@ def test_integers_that_add_up_exactly_may_not_differ_at_all(kind):
             assert comparison.suspicious and comparison.index == (0,) * moved.ndim, name
 
 
+def test_integers_that_pass_what_float32_holds_may_be_rounded():
+    """By hand: 4097 * 4099 = 2^24 + 16387, which is odd, and float32 holds only even numbers there."""
+    proof = evidence(*(np.float32([[[n]]]) for n in (4097, 4099, 1)))
+    (comparison,) = proof.compare({"output": np.float32([[[4097 * 4099]]])})
+    assert comparison.got != comparison.due and not comparison.suspicious and not comparison.wrong
+
+
+def test_integers_that_float16_holds_are_not_rounded_at_the_end_either():
+    """By hand: 2 * 4 = 8; half a step of float16 beside it would be 2^-8."""
+    proof = evidence(*(np.float16([[[n]]]) for n in (2, 4, 1)))
+    (comparison,) = proof.compare({"output": np.float32([[[8 + 2**-10]]])})
+    assert comparison.suspicious
+
+
+def test_the_element_farthest_beyond_usual_rounding_is_shown():
+    """By hand: sums 9 and 0 of the same |terms|; only where it is 9 does float16 round at the end."""
+    x, w = np.full((1, 4, 1), 1.5, "f2"), np.float16([[1.5] * 4, [1.5, 1.5, -1.5, -1.5]])[..., None]
+    u = 2.0**-11
+    (comparison,) = evidence(x, w, np.ones((1, 2, 1), "f2")).compare(
+        {"output": np.float32([[[9 * (1 + 0.9 * u)], [9 * 0.2 * u]]])}
+    )
+    assert (comparison.index, comparison.usual[-1].beyond) == ((0, 1, 0), 1)
+    assert comparison.suspicious and comparison.fraction == pytest.approx(0.9 / 4, rel=0.01)
+
+
 def test_a_result_of_lower_precision_than_its_inputs_may_have_rounded_them():
     """As under automatic mixed precision: float32 arrays, computed in float16."""
     for seed in range(5):
