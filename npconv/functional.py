@@ -277,7 +277,7 @@ def form_of(geometry: Geometry, maps: Mapping[str, Map], padding_mode: str = "ze
     }
     batch = () if geometry.batched else (NO_BATCH,)
     border: tuple[View, ...] = ()
-    if padding_mode != "zeros":
+    if not (isinstance(padding_mode, str) and padding_mode == "zeros"):
         border = (padding_view(padding_mode, geometry.input_shape, geometry.padding),)
         geometry = geometry.already_padded()
     return Form(geometry, maps, shapes, {"input": border + batch, "output": batch})

@@ -28,6 +28,7 @@ SPREAD = 64  # a small problem's padded and dilated input may be so much larger 
 SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
+FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed product
 ROWS = 16  # rows: with fewer, copying the columns costs more than multiplying them
 
 _budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
@@ -178,7 +179,7 @@ def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list
 
 
 def _width(size: int, least: int, most: int) -> int:
-    """The largest multiple of `least` up to `most`, or one that leaves no rest if there is one half as large."""
+    """The largest multiple of `least` up to `most`, or one that leaves no rest, if half as large or more."""
     possible = range(least, min(most, size) + 1, least) or range(least, least + 1)
     even = max((w for w in possible if size % w == 0), default=0)
     return even if 2 * even >= possible[-1] else possible[-1]
@@ -230,7 +231,10 @@ def _phase(
         tiles = []
         for sample, *outputs in product(cuts[N], *cuts[3 + rank :]):
             padding = tuple(
-                (x.lo - x.s * p.start - x.d * q.start, x.s * (p.stop - 1) + x.d * (q.stop - 1) + 1 - x.lo - x.i)
+                (
+                    x.lo - x.s * p.start - x.d * q.start,
+                    x.s * (p.stop - 1) + x.d * (q.stop - 1) + 1 - x.lo - x.i,
+                )
                 for x, p, q in zip(lines, outputs, taps)
             )
             tiles.append(Tile((sample, c), padding, (sample, group, ..., *outputs)))

@@ -16,7 +16,7 @@ MIB = 2**20
 
 def scratch(function: Callable[[], np.ndarray]) -> int:
     """The most bytes at once that the call allocates, without its result's."""
-    importlib.import_module("npconv.conv")._kept.__dict__.clear()  # what earlier calls kept counts as well
+    importlib.import_module("npconv.columns")._kept.__dict__.clear()  # what earlier calls kept counts as well
     tracemalloc.start()
     try:
         result = function()

@@ -21,7 +21,7 @@ CASES = [case for rank in (1, 2, 3) for case in random_cases(rank, 15, (rank,))]
 @pytest.fixture
 def cut_small(monkeypatch):
     """Limits so low that small problems are cut as large ones are."""
-    for module in map(importlib.import_module, ("npconv.plan", "npconv.conv")):
+    for module in map(importlib.import_module, ("npconv.plan", "npconv.conv", "npconv.columns")):
         for name, value in (("SMALL", 0), ("LONG", 4), ("TILE", 600)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

@@ -1,0 +1,115 @@
+"""How a large product lies in memory, so that BLAS runs at its full length and little is copied.
+
+The product is the same as for a small one; only which axes stand together, and in which order, differs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from npconv.plan import FEW, LONG, SMALL, TILE, taps_innermost
+
+
+def large_product(
+    product: Callable[..., np.ndarray],
+    rows: np.ndarray,
+    windows: np.ndarray,
+    stride: int,
+    dilation: int,
+    into: np.ndarray | None,
+) -> np.ndarray:
+    """Rows (G, O/G, K) and windows (N, C, KH, KW, OH, OW) -> (N, O, OH, OW), or `into` if it was filled.
+
+    `stride` and `dilation` are those of the last axis.
+    """
+    (groups, O, K), sums = rows.shape, rows.dtype
+    N, C, KH, KW, OH, OW = windows.shape
+    # Samples with few columns stand side by side in one product.
+    B, n = (N, 1) if OH * OW >= LONG else (1, N)
+    # (N, C, KH, KW, OH, OW) -> (B, G, C/G, KH, KW, n, OH, OW)
+    windows = windows.reshape(B, n, groups, C // groups, KH, KW, OH, OW).transpose(0, 2, 3, 4, 5, 1, 6, 7)
+    turned = taps_innermost(KW, OW, stride, dilation)
+    columns = _columns(windows, sums, turned).reshape(B, groups, K, n * OH * OW)
+    out = None if into is None or into.dtype != sums else _straight(into, B, n)
+    if K == 1:
+        # NumPy keeps sums of one term from BLAS, ten times slower: a second one, 0 * 0.
+        rows, columns = _with_zero(rows, -1), _with_zero(columns, -2)
+    if turned and O <= FEW:
+        made = _turned_product(product, rows, columns, out)
+    else:
+        made = product(rows, columns, out)
+    if out is not None and made is out:
+        return into
+    if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
+        made = made.reshape(groups * O, n, OH, OW).swapaxes(0, 1)
+    return made
+
+
+def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:
+    return np.concatenate([x, np.zeros_like(x)], axis=axis)
+
+
+def _turned_product(
+    product: Callable[..., np.ndarray], rows: np.ndarray, columns: np.ndarray, out: np.ndarray | None
+) -> np.ndarray:
+    """With few rows BLAS is up to twice as fast at the transposed product; `out` if that was filled."""
+    left, right = columns.swapaxes(2, 3), rows.swapaxes(1, 2)
+    if right.shape[-2] < left.shape[-2]:  # read more often than it is long
+        right = np.ascontiguousarray(right)
+    if out is not None and out.strides[2] == out.itemsize:
+        product(left, right, out.swapaxes(2, 3))
+        return out
+    return product(left, right).swapaxes(2, 3)
+
+
+def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
+    """The windows (B, G, C/G, KH, KW, n, OH, OW) with the taps, and the outputs, in one run each: one copy.
+
+    turned: the runs of taps stand innermost.  Nothing is copied where they are runs already.
+    """
+    if windows.dtype == dtype and _join(windows, 2, 5) and _join(windows, 5, 8):
+        (K, down), (P, along) = _run(windows, 2, 5), _run(windows, 5, 8)
+        if down == dtype.itemsize and along >= K * down or along == dtype.itemsize and down >= P * along:
+            return windows
+    order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
+    columns = _scratch(tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
+    columns[...] = windows
+    return columns
+
+
+_kept = threading.local()
+
+
+def _scratch(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Uninitialised memory; between calls one piece is kept, as fresh memory costs more than the copy."""
+    size = prod(shape) * dtype.itemsize
+    if dtype.hasobject or not SMALL < size <= 2 * TILE:
+        return np.empty(shape, dtype)
+    if len(getattr(_kept, "bytes", b"")) < size:
+        _kept.bytes = b""  # the old piece goes before the new one comes
+        _kept.bytes = np.empty(size, np.uint8)
+    return _kept.bytes[:size].view(dtype).reshape(shape)
+
+
+def _join(x: np.ndarray, first: int, last: int | None) -> bool:
+    """Whether these axes are one axis without a copy."""
+    axes = [(n, step) for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
+    return all(step == n * inner for (_, step), (n, inner) in zip(axes, axes[1:]))
+
+
+def _run(x: np.ndarray, first: int, last: int) -> tuple[int, int]:
+    """The length of these axes as one, and its step in bytes."""
+    steps = [step for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
+    return prod(x.shape[first:last]), steps[-1] if steps else x.itemsize
+
+
+def _straight(into: np.ndarray, B: int, n: int) -> np.ndarray | None:
+    """(N, G, O/G, *w, OH, OW) -> (B, G, O/G*w, n*OH*OW), if that needs no copy."""
+    y = np.moveaxis(into.reshape(B, n, *into.shape[1:]), 1, -3)
+    if not (_join(y, 2, -3) and _join(y, -3, None)):
+        return None
+    return y.reshape(B, y.shape[1], -1, prod(y.shape[-3:]))

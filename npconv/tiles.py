@@ -1,0 +1,98 @@
+"""A large forward put together from its pieces: each slides a part of the weight over a tile of the input.
+
+The plan says which pieces; here they are cut out, padded, and written or added to the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from npconv.plan import Part, Phase
+from npconv.transforms import pad
+
+Slide = Callable[..., np.ndarray]
+
+
+def assemble(
+    slide: Slide,
+    input: np.ndarray,
+    weight: np.ndarray,
+    shape: tuple[int, ...],
+    phases: tuple[Phase, ...],
+    sums: np.dtype,
+    result: np.dtype,
+) -> np.ndarray:
+    """The output of this shape and dtype, from the plan's phases; `slide` is the forward of one piece."""
+    output = _empty(shape, input.shape[1] // weight.shape[1], weight, result)
+    filled = sum(prod(x.o for x in phase.lines) * prod(phase.widths) for phase in phases)
+    if filled < prod(shape[2:]):
+        output[...] = 0  # what meets only inserted zeros is in no phase
+    for phase in phases:
+        outputs = _by_window(output[(..., *(x.outputs for x in phase.lines))], phase.widths)
+        for part in phase.parts:
+            _add_part(slide, outputs, input, _rows(weight, phase, part), phase, part, sums)
+    return output.reshape(shape)
+
+
+def _add_part(
+    slide: Slide,
+    outputs: np.ndarray,
+    input: np.ndarray,
+    rows: np.ndarray,
+    phase: Phase,
+    part: Part,
+    sums: np.dtype,
+) -> None:
+    """Slide a part of the weight over the input, tile by tile, and write or add the results."""
+    stride, dilation = [x.s for x in phase.lines], [x.d for x in phase.lines]
+    for tile in part.tiles:
+        into = outputs[tile.output]
+        straight = into if part.first else None
+        x = pad(input[tile.input], tile.padding)
+        made = slide(x, rows, stride, dilation, part.groups, sums, straight)
+        if not part.first:
+            into += made.reshape(into.shape)
+        elif made is not into:
+            into[...] = made.reshape(into.shape)
+        del x, made  # before the next tile's
+
+
+def _empty(shape: tuple[int, ...], groups: int, weight: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """(N, G, O/G, *o), in memory as (O, N, *o) where N and o are short, as in a weight gradient."""
+    N, O, *o = shape
+    if prod(weight.shape[2:]) > prod(o):
+        return np.moveaxis(np.empty((groups, O // groups, N, *o), dtype), 2, 0)
+    return np.empty((N, groups, O // groups, *o), dtype)
+
+
+def _by_window(y: np.ndarray, widths: tuple[int, ...]) -> np.ndarray:
+    """(N, G, O/G, *o) -> (N, G, O/G, *w, *(o/w)): the outputs of one window, then the windows."""
+    split = y.reshape(*y.shape[:3], *(n for o, w in zip(y.shape[3:], widths) for n in (o // w, w)))
+    axes = range(3, split.ndim)
+    return split.transpose(0, 1, 2, *axes[1::2], *axes[::2])
+
+
+def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
+    """A part of the weight: (O, C/G, *k), or (O*w, C/G, *window) where windows are shared."""
+    alone = [slice(None) if len(x.places) > 1 else x.places[0][0] for x in phase.lines]
+    rows = weight[(..., *alone)]
+    if prod(phase.widths) == 1:
+        rows = rows[part.weight]
+        if min(rows.strides) >= 0 or prod(rows.shape[2:]) == 1:
+            return rows
+        # BLAS takes no backward strides.  With its outputs innermost the copy is several times faster.
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(rows, 0, -1)), -1, 0)
+    O, channels, *taps = part.weight
+    window = [q.stop - q.start for q in taps]
+    outputs = len(range(len(weight))[O])
+    wide = np.zeros((outputs, *phase.widths, channels.stop - channels.start, *window), rows.dtype)
+    whole = [[(q, slice(None))] if len(x.places) == 1 else x.places for x, q in zip(phase.lines, taps)]
+    for places in product(*map(enumerate, whole)):
+        a = [number for number, _ in places]
+        met, at = zip(*(place for _, place in places))
+        wide[(slice(None), *a, slice(None), *at)] = rows[(O, channels, *met)]
+    return wide.reshape(-1, *wide.shape[1 + len(taps) :])
