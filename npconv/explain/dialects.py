@@ -43,13 +43,21 @@ def _pytorch(problem: Problem) -> str:
             return f"{NOT}: padding must {rule}; crop or pad the output yourself"
         ends = tuple(end for lo, hi in reversed(geometry.padding) for end in (lo, hi))
         rule = "be the same at both ends" if min(ends) >= 0 else "not be negative"
-        return f"{NOT}: padding must {rule}; first input = F.pad(input, {ends}), then padding 0"
+        return f"{NOT}: padding must {rule}; first input = {_padded_first(geometry, ends)}, then padding 0"
     name = f"conv_transpose{problem.rank}d" if problem.transposed else f"conv{problem.rank}d"
     extra = f", output_padding={geometry.remainder}" if problem.transposed else ""
     return (
         f"F.{name}(input, weight, {_bias(problem)}, stride={geometry.stride}, "
         f"padding={_los(geometry)}{extra}, dilation={geometry.dilation}, groups={geometry.G})"
     )
+
+
+def _padded_first(geometry: Geometry, ends: Shape) -> str:
+    """F.pad, which crops before it pads; where a crop would take more than there is, it must pad first."""
+    if all(a.i + min(a.lo, 0) + min(a.hi, 0) >= 0 for a in geometry.axes):
+        return f"F.pad(input, {ends})"
+    padded, cropped = (tuple(bound(end, 0) for end in ends) for bound in (max, min))
+    return f"F.pad(F.pad(input, {padded}), {cropped})"
 
 
 def _torch_module(problem: Problem) -> str:

@@ -81,6 +81,15 @@ def test_pytorch_computes_the_same_after_the_padding_that_is_advised():
     assert padded > 20
 
 
+@pytest.mark.parametrize("line", ["i1_k1_p-2:3", "i5x1_k2x1_p1x4:-3", "i2x3_k1_p0x-4:5_bias", "i1_k1_p-1:2"])
+def test_pytorch_pads_before_it_crops_more_than_there_is(line):
+    problem = Problem.parse(line)
+    x, w, b, output = solved(problem)
+    advised = dialects(problem)["PyTorch"].split("first input = ")[1].removesuffix(", then padding 0")
+    input = eval(advised, {"F": F}, {"input": torch.from_numpy(x)}).numpy()
+    assert conv(input, w, b, **{**problem.parameters, "padding": 0}).tolist() == output.tolist()
+
+
 def test_the_general_convolution_computes_the_same_from_jaxs_line():
     jax = SimpleNamespace(lax=SimpleNamespace(conv_general_dilated=conv_general_dilated))
     for problem in PROBLEMS:
