@@ -5,6 +5,7 @@ The Python examples run as doctests of README.md itself; here are the blocks mar
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,26 @@ def test_a_command_of_the_readme_prints_what_stands_below_it(shown, capsys, tmp_
         # A float32 sum's last digits depend on the order in which the machine adds; what is printed as
         # a fraction of the rounding bound, or is a difference itself, depends on nothing else.
         assert abs(a - b) <= 1e-5 * abs(b) if b >= 1 else 0 <= a < 1
+
+
+def test_the_kernel_of_the_readme_is_judged_as_the_readme_says(capsys, tmp_path, monkeypatch) -> None:
+    text = (ROOT / "README.md").read_text()
+    kernel = re.search(r"^```python\n(# kernel.py\n.*?)^```", text, re.M | re.S)[1]
+    due = re.search(r"^`python -m npconv check kernel.py` prints\n\n```text\n(.*?)^```", text, re.M | re.S)[1]
+    (tmp_path / "kernel.py").write_text(kernel)
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "kernel.py"]) == 1
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "\n".join(lines).strip() == due.strip()
+
+
+def test_the_readme_counts_the_kernels_that_there_are() -> None:
+    sys.path.insert(0, str(ROOT / "tests" / "testing"))
+    try:
+        from zoo import WRONG
+        from zoo_right import RIGHT
+    finally:
+        sys.path.pop(0)
+    text = (ROOT / "README.md").read_text()
+    assert f"`make referee` judges {len(WRONG)} wrong kernels" in text
+    assert f"and {len(RIGHT)} right ones" in text
