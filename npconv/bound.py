@@ -36,8 +36,8 @@ class Format:
 
     name: str
     u: float
-    smallest: float
-    largest: float
+    smallest: float | np.longdouble
+    largest: float | np.longdouble
     complex: bool = False
 
 
@@ -52,11 +52,13 @@ def format_of(dtype: np.dtype) -> Format:
     (True, True)
     """
     info = np.finfo(dtype)
+    # Half of float64's smallest number is not a float64, and longdouble's range is wider still.
+    end = np.longdouble if info.bits >= 64 else float
     return Format(
         np.dtype(dtype).name,
         u=float(info.eps) / 2,
-        smallest=float(info.smallest_subnormal),
-        largest=float(info.max),
+        smallest=end(info.smallest_subnormal),
+        largest=end(info.max),
         complex=np.dtype(dtype).kind == "c",
     )
 
@@ -76,12 +78,13 @@ def growth(terms: int, u: float) -> float:
 def rounding_bound(magnitude: np.ndarray, terms: int, format: Format) -> np.ndarray:
     """The largest error of sums of `terms` products carried in this format, element by element.
 
-    Shapes: magnitude, the same sums of absolute values, float64 -> the same shape, float64.  A
-    product that falls below the normal range loses up to half the smallest number besides.  It is 0
-    where the magnitude is 0: there every product is exactly 0.
+    Shapes: magnitude, the same sums of absolute values, float64 or longdouble -> the same shape, and
+    longdouble where the format is float64 or wider.  A product that falls below the normal range loses
+    up to half the smallest number besides.  So it is not 0 where the magnitude is 0, which may have
+    fallen below its own range: whether there is a product at all, only the factors tell.
 
-    >>> rounding_bound(np.array([0.0, 1.0]), 1, format_of(np.dtype(np.float32))) * 2**24
-    array([0.        , 1.00000006])
+    >>> rounding_bound(np.array([1.0]), 1, format_of(np.dtype(np.float32))) * 2**24
+    array([1.00000006])
 
     A complex product is two real ones in each part, which gives 2n terms in each of two parts.
     """
@@ -90,9 +93,11 @@ def rounding_bound(magnitude: np.ndarray, terms: int, format: Format) -> np.ndar
 
 
 def _bound(magnitude: np.ndarray, terms: int, relative: float, format: Format) -> np.ndarray:
-    underflow = terms * (1 + relative) * format.smallest / 2
+    underflow = np.asarray(terms * (1 + relative) * format.smallest / 2)
     parts = 2 if format.complex else 1
-    return np.where(magnitude == 0, 0.0, math.sqrt(parts) * (relative * magnitude + underflow))
+    size = np.asarray(magnitude)
+    size = size.astype(np.result_type(size.dtype, underflow.dtype))
+    return np.asarray(math.sqrt(parts) * (relative * size + underflow))
 
 
 def deviations(sums: int, terms: int, u: float) -> float:
@@ -124,9 +129,9 @@ def usual_bound(magnitude: np.ndarray, terms: int, format: Format, equal: int = 
 
     Shapes and underflow as for `rounding_bound`, which it never passes.
 
-    >>> one, float32 = np.array([0.0, 1.0]), format_of(np.dtype(np.float32))
-    >>> np.round(usual_bound(one, 10000, float32) / rounding_bound(one, 10000, float32)[1], 3)
-    array([0.  , 0.07])
+    >>> one, float32 = np.array([1.0]), format_of(np.dtype(np.float32))
+    >>> np.round(usual_bound(one, 10000, float32) / rounding_bound(one, 10000, float32), 3)
+    array([0.069])
     """
     parts = 2 if format.complex else 1
     relative = usual_growth(parts * magnitude.size, parts * terms, format.u, equal)

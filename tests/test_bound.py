@@ -62,8 +62,18 @@ def test_a_single_product_comes_close_to_the_bound():
     assert Fraction(9, 10) * Fraction(growth(1, FLOAT16.u)) < worst <= Fraction(growth(1, FLOAT16.u))
 
 
-def test_it_is_zero_where_all_products_are():
-    assert rounding_bound(np.array([0.0, 1.0]), 9, FLOAT16)[0] == 0
+def test_products_below_the_range_of_float64_stay_within_it():
+    """By hand: 1e-200 * 1e-200 = 1e-400, of which nothing is left, and half of 2^-1074 is what can be lost."""
+    float64 = format_of(np.dtype(np.float64))
+    bound = rounding_bound(np.array([1e-200 * 1e-200]), 1, float64)[0]
+    assert Fraction(10) ** -400 < Fraction(*bound.as_integer_ratio())
+    assert Fraction(*bound.as_integer_ratio()) == pytest.approx(Fraction(2) ** -1075, rel=1e-9)
+
+
+def test_the_ends_of_longdouble_are_its_own():
+    info, format = np.finfo(np.longdouble), format_of(np.dtype(np.longdouble))
+    assert (format.smallest, format.largest) == (info.smallest_subnormal, info.max)
+    assert 0 < format.smallest and np.isfinite(format.largest)
 
 
 def test_complex_products_stay_within_it():

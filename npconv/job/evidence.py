@@ -115,12 +115,23 @@ class Evidence:
         """The same convolutions of absolute values."""
         return self.layer.map(magnitude).results()
 
+    @cached_property
+    def products(self) -> Mapping[str, np.ndarray]:
+        """How many products each sum has that are not exactly 0, however small."""
+        return self.layer.map(lambda array: array != 0).results()
+
+    def _where_products(self, name: str, bound: np.ndarray) -> np.ndarray:
+        """A sum of exact zeros cannot round; a zero beside an infinity is none, and its magnitude a NaN."""
+        return np.where((self.products[name] > 0) | (self.magnitudes[name] != 0), bound, 0)
+
     # -------------------------------------------------------- one number, three ways
 
     def identity(self) -> Identity:
         """The trilinear form's value from each of its three derivatives."""
         layer, results = self.layer, self.results
-        output = results["output"] if layer.bias is None else replace(layer, bias=None).output()
+        output = results["output"]
+        if layer.bias is not None:  # zeros of its kind: without any, the sums might be of a narrower one
+            output = replace(layer, bias=np.zeros_like(layer.bias)).output()
         pairs = [
             (as_numbers(layer.grad_output), as_numbers(output)),
             (as_numbers(layer.input), as_numbers(results["grad_input"])),
@@ -140,7 +151,7 @@ class Evidence:
         fraction = max(_fraction(difference, both) for difference, both in differences)
         return Identity(tuple(values), False, max(difference for difference, _ in differences), fraction)
 
-    def _allowed(self, name: str, partner: np.ndarray) -> float:
+    def _allowed(self, name: str, partner: np.ndarray) -> np.longdouble:
         """How far rounding may carry the inner product of a result and its partner.
 
         The bias is in the magnitudes and the terms, which can only make it larger.
@@ -150,10 +161,12 @@ class Evidence:
         if (format := self._format(self.results[name])) is not None:
             narrow = format.u > FLOAT32.u  # then sums are carried in float32 and rounded once
             carried = replace(FLOAT32, complex=format.complex) if narrow else format
-            error = error + rounding_bound(magnitudes, terms, carried)
+            error = error + rounding_bound(magnitudes, terms + self._casts(name, carried), carried)
             if narrow:
                 error = error + rounding_bound(magnitudes, 2, format)
-        return float(np.sum(magnitude(partner) * error))
+        error = self._where_products(name, error)
+        # The products with the partner can fall below the range as well.
+        return np.longdouble(np.sum(_longest(magnitude(partner)) * error)) + partner.size * LONG.smallest
 
     # -------------------------------------------------------- against what the user brought
 
@@ -180,12 +193,14 @@ class Evidence:
         formats = [self._format(array) for array in (got, self.results[name])]
         coarser = max((format for format in formats if format is not None), key=lambda format: format.u)
         reference = self._format(due)
-        magnitudes, terms, got = self.magnitudes[name], self.terms[name], as_numbers(got)
+        magnitudes, got = self.magnitudes[name], as_numbers(got)
+        terms = self.terms[name] + self._casts(name, coarser)
         bound = rounding_bound(magnitudes, terms, coarser)
         if reference is not None:
             bound = bound + rounding_bound(magnitudes, terms, reference)
+        bound = self._where_products(name, bound)
         with np.errstate(all="ignore"):
-            difference = np.abs(got - due).astype(float)
+            difference = np.abs(got - due)
         difference = np.where(np.isfinite(got), difference, np.inf)
         overflow = ~np.isfinite(got) & (magnitudes + bound >= coarser.largest)
         judged = np.isfinite(bound) & ~overflow
@@ -212,7 +227,7 @@ class Evidence:
             usual, error = self._carried(name, replace(FLOAT32, complex=format.complex), reference)
             exact = lines[0][1] == 0  # what this format can hold needs no rounding at the end either
             lines.append((usual, np.where(exact, 0.0, error + rounded_once(magnitude(due) + error, format))))
-        if self._wider(name, format):  # then both factors may have been rounded to it first
+        if self._casts(name, format):  # as if of both factors
             cast = (2 * format.u + format.u**2) * self.magnitudes[name]
             lines = [(usual, np.where(line == 0, 0.0, line + cast)) for usual, line in lines]
         return lines
@@ -226,7 +241,7 @@ class Evidence:
         exact = self._integral(name) & (magnitudes * format.u <= 1)
         lam = deviations(magnitudes.size, terms, format.u)
         usual = Usual(format, lam, equal, exact=bool(exact.all()), beyond=0, fraction=0.0)
-        return usual, np.where(exact, 0.0, error)
+        return usual, np.where(exact, 0, self._where_products(name, error))
 
     def _factors(self, name: str) -> list[np.ndarray]:
         arrays = self.layer.arrays
@@ -237,10 +252,16 @@ class Evidence:
         factors = map(as_numbers, self._factors(name))
         return all(a.dtype.kind != "c" and bool(np.all(a == np.rint(a))) for a in factors)
 
-    def _wider(self, name: str, format: Format) -> bool:
-        """Whether a factor is of a finer kind than this one."""
-        kinds = map(self._format, self._factors(name))
-        return any(kind is not None and kind.u < format.u for kind in kinds)
+    def _casts(self, name: str, format: Format) -> int:
+        """How many factors of a product this format may have to round before it multiplies them.
+
+        Each is one rounding more for every product, as one term more in its sum would be.
+        """
+        return sum(self._is_finer(factor, format) for factor in self._factors(name))
+
+    def _is_finer(self, array: np.ndarray, format: Format) -> bool:
+        kind = self._format(array)
+        return dtypes.largest(array) * format.u > 1 if kind is None else kind.u < format.u
 
     def _equal(self, name: str) -> int:
         """How many equals a term of one sum has, itself among them: no more than either of its factors."""
@@ -320,12 +341,12 @@ def widest(array: np.ndarray) -> np.ndarray:
 
 
 def magnitude(array: np.ndarray) -> np.ndarray:
-    """The absolute values, as float64."""
+    """The absolute values, as float64; as longdouble where they are, whose range is wider."""
     absolute: np.ndarray = np.abs(array.astype(float) if _is_exact(array) else array)
-    return absolute.astype(float)
+    return absolute.astype(np.result_type(absolute.dtype, np.float64))
 
 
-def _fraction(difference: np.longdouble, allowed: float) -> float:
+def _fraction(difference: np.longdouble, allowed: np.longdouble) -> float:
     if difference == 0:
         return 0.0
     return float(difference / allowed) if allowed else np.inf

@@ -134,7 +134,7 @@ def _legend(layer: Layer) -> str:
 
 def identity_text(identity: Identity, bias: bool = False) -> str:
     names = ("<output, grad_output>", "<input, grad_input>", "<weight, grad_weight>")
-    values = [str(value) if identity.exact else f"{float(value):.12g}" for value in identity.values]
+    values = [str(value) if identity.exact else _real(value, 12) for value in identity.values]
     width = max(map(len, values))
     lines = [f"  {name:<21} = {value:>{width}}" for name, value in zip(names, values)]
     head = f"one number, three ways{' (the output without its bias)' if bias else ''}"
@@ -142,15 +142,15 @@ def identity_text(identity: Identity, bias: bool = False) -> str:
 
 
 def _verdict(identity: Identity) -> str:
-    difference = float(identity.difference)
+    difference = _real(identity.difference, 2)
     if math.isnan(identity.fraction):
         return "no evidence: not everything is finite"
     if not identity.holds:
-        return f"they DIFFER by {difference:.2g}: npconv itself is wrong here, please report it"
-    if not difference:
+        return f"they DIFFER by {difference}: npconv itself is wrong here, please report it"
+    if not identity.difference:
         return "exactly equal"
     fraction = _short(identity.fraction)
-    return f"equal but for rounding: they differ by {difference:.2g}, {fraction} of the most it can do"
+    return f"equal but for rounding: they differ by {difference}, {fraction} of the most it can do"
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -258,5 +258,12 @@ def _value(value: Any, format: Format | None) -> str:
     if format is None:
         return str(int(value))
     digits = min(2 + math.ceil(-math.log10(format.u)), 17)
-    number = complex(value) if np.iscomplexobj(value) else float(value)
+    return f"{complex(value):.{digits}g}" if np.iscomplexobj(value) else _real(value, digits)
+
+
+def _real(value: Any, digits: int) -> str:
+    """With so many digits, also where a longdouble is beyond what a float holds."""
+    number = float(value)
+    if (number == 0 or math.isinf(number)) and number != value:
+        return np.format_float_scientific(value, precision=digits - 1, trim="-")
     return f"{number:.{digits}g}"

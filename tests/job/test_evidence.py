@@ -60,6 +60,23 @@ def test_integers_beyond_int64_stay_exact():
     assert big.values == (3221 * 2**60,) * 3 and 3221 * 2**60 > 2**63
 
 
+@pytest.mark.parametrize("kind, wider", [("f2", "f4"), ("V2", "f4"), ("f4", "f8"), ("f8", "g"), ("f4", "c8")])
+def test_a_bias_of_a_wider_kind_has_no_part_in_it_either(kind, wider):
+    for seed in range(5):
+        plain = normal(seed, kind).layer
+        bias = as_numbers(plain.bias).astype(wider)
+        identity = evidence(plain.input, plain.weight, plain.grad_output, bias).identity()
+        assert 0 < identity.fraction <= 1
+
+
+@pytest.mark.parametrize("kind, size", [("f8", "1e-200"), ("g", "1e-2500"), ("g", "1e-400"), ("g", "1e400")])
+def test_it_holds_at_the_ends_of_the_range(kind, size):
+    """At 1e-200 and 1e-2500 the output's products fall below what the kind holds."""
+    x = np.full((1, 2, 3), np.longdouble(size)).astype(kind)
+    for g in (np.ones((1, 1, 2), kind), np.full((1, 1, 2), 1e-30, kind)):
+        assert 0 <= evidence(x, x[:, :, :2] * 3, g).identity().fraction <= 1
+
+
 @pytest.mark.parametrize("name", RESULTS[:3])
 def test_one_wrong_integer_breaks_it(name):
     proof = evidence(X, W, G)
@@ -213,6 +230,50 @@ def test_where_all_products_are_zero_the_result_must_be():
     assert comparison.fraction == 0 and comparison.wrong == 0
     (comparison,) = proof.compare({"output": np.array([[[0, 1e-44, 0]]], "f4")})
     assert (comparison.fraction, comparison.wrong, comparison.index) == (np.inf, 1, (0, 0, 1))
+
+
+def test_a_product_below_the_range_may_be_zero_or_not():
+    """By hand: 1e-200 * 1e-200 = 1e-400, and nothing that float64 holds but 0 is so near."""
+    x = np.full((1, 1, 1), 1e-200)
+    (comparison,) = evidence(x, x, x / x).compare({"output": np.zeros((1, 1, 1))})
+    assert 0 < comparison.fraction < 1e-70 and not comparison.wrong
+    (comparison,) = evidence(x, x, x / x).compare({"output": np.full((1, 1, 1), 1e-322)})
+    assert comparison.wrong and np.isfinite(comparison.fraction)
+
+
+@pytest.mark.parametrize("size", ["1e-400", "1e-4000", "1e400", "1e4000"])
+@pytest.mark.parametrize("times, wrong", [(0, 1), (1, 0), (2, 1)])
+def test_longdouble_is_judged_over_its_whole_range(size, times, wrong):
+    x = np.full((1, 1, 1), np.longdouble(size))
+    (comparison,) = evidence(x, np.ones_like(x), np.ones_like(x)).compare({"output": times * x})
+    assert (comparison.wrong, comparison.unjudged) == (wrong, 0)
+
+
+def test_a_zero_beside_an_infinity_is_not_judged():
+    proof = evidence(np.array([[[0.0, 1.0]]]), np.array([[[np.inf]]]), np.ones((1, 1, 2)))
+    with np.errstate(invalid="ignore"):
+        (comparison,) = proof.compare({"output": np.array([[[np.nan, np.inf]]])})
+    assert (comparison.wrong, comparison.unjudged) == (0, 2)
+
+
+def test_factors_that_the_kind_cannot_hold_round_once_more():
+    """int64 beyond 2^53 in float64, float64 in float32: u for each such factor, beside u for the product."""
+    x = np.arange(2**60 + 1, 2**60 + 200 * 10**15, 10**15 + 7)[None, None]
+    proof = evidence(x, np.array([[[0.3]]]), np.ones(x.shape))
+    (comparison,) = proof.compare({"output": proof.results["output"]})
+    assert 0.5 < comparison.fraction <= 1 and comparison.terms == 2 and not comparison.suspicious
+    random = np.random.default_rng(1)
+    x, w = random.uniform(1, 2, (1, 1, 5000)), random.uniform(1, 2, (1, 1, 1))
+    single = x.astype("f4") * w.astype("f4")
+    (comparison,) = evidence(x, w, np.ones(x.shape)).compare({"output": single})
+    assert 1 / 3 < comparison.fraction <= 1 and comparison.terms == 3
+
+
+@pytest.mark.parametrize("kind, largest, terms", [("f4", 2**24, 1), ("f4", 2**24 + 1, 2), ("f8", 2**53, 1)])
+def test_integers_that_the_kind_holds_do_not(kind, largest, terms):
+    proof = evidence(np.array([[[largest]]]), np.array([[[0.5]]], kind), np.ones((1, 1, 1), kind))
+    (comparison,) = proof.compare({"output": np.array([[[largest * 0.5]]], kind)})
+    assert comparison.terms == terms
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -274,3 +274,12 @@ def test_it_fits_80_columns(kind, transposed):
         expected = {name: array + array.dtype.type(1) for name, array in layer.results().items()}
         text = report_of(layer, ["of a length that does not fit on one line " * 5], **expected)
         assert max(map(len, text.splitlines())) <= 80, text
+
+
+def test_numbers_beyond_float64_are_shown():
+    """By hand: 2e-400 is given where 1e-400 is due; and 1e-200 * 1e-200 falls below float64's range."""
+    x = np.full((1, 1, 1), np.longdouble("1e-400"))
+    text = report_of(Layer(x, np.ones_like(x), None, np.ones_like(x), {}), output=2 * x)
+    assert text.count("= 1e-400\n") == 3 and "given  2e-400\n  npconv 1e-400\n" in text
+    x = np.full((1, 1, 1), 1e-200)
+    assert "they differ by 1e-400, " in report_of(Layer(x, x, None, x / x, {}))
