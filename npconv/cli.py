@@ -15,9 +15,12 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from npconv import __version__
+
+if TYPE_CHECKING:
+    from npconv.problem import Problem
 
 PASS, DISAGREE, BAD_INPUT, READER_GONE = 0, 1, 2, 141  # 141: what a shell shows after SIGPIPE
 

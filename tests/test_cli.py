@@ -96,6 +96,15 @@ def test_the_gradients_of_a_real_layer_are_those_of_autograd(capsys, tmp_path, n
 # ---------------------------------------------------------------- grad
 
 
+@pytest.mark.parametrize("kind, wider", [("f2", "f4"), ("f4", "f8")])
+def test_a_bias_of_a_wider_kind_is_no_fault(capsys, tmp_path, kind, wider):
+    random = np.random.default_rng(0)
+    x, w, b = (random.standard_normal(shape) for shape in ((1, 2, 5), (3, 2, 2), (3,)))
+    np.savez(tmp_path / "a.npz", input=x.astype(kind), weight=w.astype(kind), bias=b.astype(wider))
+    assert main(["grad", str(tmp_path / "a.npz")]) == 0
+    assert "equal but for rounding" in capsys.readouterr().out
+
+
 def test_integers_by_hand(capsys, tmp_path, layer):
     np.save(tmp_path / "g.npy", np.array([[[1, 100]]]))
     assert (
@@ -274,7 +283,7 @@ BAD_FLAGS = {
     "--output-padding 1": "output_padding: it is 1, but only a transposed convolution has one",
     "--weight no.npy": "no.npy: it cannot be read: No such file",
     "--padding 1000000000000000": "not enough memory: Unable to allocate|array is too big|too large",
-    "--padding 1000000000000000000000": "too big|too large|dimension|out of bounds|convert|smaller than",
+    "--padding 1000000000000000000000": "output: its shape would be .*, which no memory can hold",
 }
 
 
@@ -315,6 +324,27 @@ def test_a_misspelt_option_is_refused_in_the_name_of_its_command(capsys, command
     refused(capsys, [command, "--strde", "2"], message)
     refused(capsys, [command, "--strde=2"], message)
     refused(capsys, [command, "--zzz"], f"^npconv {command}: .*: --zzz; see npconv {command} --help$")
+
+
+HUGE = ["--padding {}", "--transposed --stride {}", "--transposed --dilation {}", "--transposed --padding -{}"]
+
+
+@pytest.mark.parametrize("flags", HUGE)
+@pytest.mark.parametrize("number", [2**62, 2**63 - 1, 2**63, 10**23])
+def test_an_output_that_no_memory_can_hold(capsys, layer, flags, number):
+    np.savez(layer, input=np.array([[[1, 2, 3]]]), weight=np.array([[[1, 10]]]))
+    message = r"output: its shape would be \(1, 1, \d{19,}\), which no memory can hold; give a smaller padding"
+    refused(capsys, ["grad", layer, *flags.format(number).split()], message)
+
+
+def test_a_pipe_is_named(capsys, layer):
+    ends = os.pipe()
+    try:
+        for argv in (["grad", f"/dev/fd/{ends[0]}"], ["grad", layer, "--weight", f"/dev/fd/{ends[0]}"]):
+            refused(capsys, argv, r"/dev/fd/\d+: it cannot be read: it is a pipe, not a file; save it as a file")
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def test_numbers_that_int64_cannot_hold(capsys, tmp_path):
@@ -388,6 +418,49 @@ def test_the_file_itself_then_holds_what_flags_put_in_its_place(capsys, tmp_path
     assert capsys.readouterr().out.count(" agrees: all ") == 4
     again = contents(tmp_path / "again.npz")
     assert all(again[name].tolist() == first[name].tolist() for name in again)
+
+
+@pytest.mark.parametrize("flags", ["", "--stride 1"])
+@pytest.mark.parametrize("dtype", [int, np.float32])
+def test_a_result_that_disagrees_is_not_written_over(capsys, tmp_path, dtype, flags):
+    """Else the next run would compare npconv with itself, and agree."""
+    x, w, y = (np.array([[row]], dtype) for row in ([1, 2, 3], [1, 10], [21, 33]))
+    np.savez(tmp_path / "wrong.npz", input=x, weight=w, output=y)
+    before = (tmp_path / "wrong.npz").read_bytes()
+    (tmp_path / "link.npz").symlink_to(tmp_path / "wrong.npz")
+    for name in ("wrong.npz", "link.npz"):
+        argv = ["grad", str(tmp_path / "wrong.npz"), "-o", str(tmp_path / name), *flags.split()]
+        assert main(argv) == 1
+        text = capsys.readouterr().out
+        assert "not written: output would be lost; give -o another name" in text and "written to" not in text
+        assert (tmp_path / "wrong.npz").read_bytes() == before
+    assert main(["grad", str(tmp_path / "wrong.npz"), "-o", str(tmp_path / "other.npz")]) == 1
+    assert contents(tmp_path / "other.npz")["output"].tolist() == [[[21, 32]]]
+
+
+def test_nor_is_a_suspicious_one(tmp_path):
+    one = np.float32([[[1]]])
+    np.savez(tmp_path / "f.npz", input=one, weight=one, output=np.nextafter(one, np.float32(0)))
+    before = (tmp_path / "f.npz").read_bytes()
+    assert main(["grad", str(tmp_path / "f.npz"), "-o", str(tmp_path / "f.npz")]) == 1
+    assert (tmp_path / "f.npz").read_bytes() == before
+
+
+def test_a_file_that_was_brought_to_compare_is_not_written_over(capsys, tmp_path, layer):
+    """Its name need not end in .npy."""
+    with open(tmp_path / "ref", "wb") as file:
+        np.save(file, np.array([[[21, 33]]]))
+    before = (tmp_path / "ref").read_bytes()
+    with recording() as steps:
+        argv = ["grad", layer, "--output", tmp_path / "ref", "-o", tmp_path / "ref"]
+        refused(capsys, argv, "ref: it cannot be written: it is the file of --output$")
+    assert (tmp_path / "ref").read_bytes() == before and steps == []
+
+
+def test_a_name_that_is_written_stays_on_one_line(capsys, tmp_path, layer):
+    assert main(["grad", str(layer), "-o", str(tmp_path / "a\nb\x1b.npz")]) == 0
+    assert capsys.readouterr().out.splitlines()[-2].endswith(r"a\nb\x1b.npz':")
+    assert (tmp_path / "a\nb\x1b.npz").exists()
 
 
 def test_several_arrays_are_not_written_under_the_name_of_one(capsys, tmp_path, layer):

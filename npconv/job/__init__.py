@@ -12,6 +12,7 @@ import numpy as np
 from npconv.job import files
 from npconv.job.evidence import Evidence
 from npconv.job.report import report
+from npconv.job.layer import RESULTS
 from npconv.job.request import ARRAYS, NAMES, read
 
 __all__ = ["NAMES", "run"]
@@ -23,7 +24,8 @@ def run(file: str | None, destination: str | None, flags: Mapping[str, Any]) -> 
     """Read a layer, compute its results, write them where wanted, print the report.
 
     `flags`: paths of .npy files and values of parameters, which go before what the file holds.  Where
-    the results go into that same file, so does what the flags put in its members' place.
+    the results go into that same file, so does what the flags put in its members' place; but nothing
+    does while a result that the file brought disagrees, which would be lost.
     Returns 0, or 1 where a result that the user brought disagrees or is suspicious.  Errors: OSError,
     ValueError, TypeError, OverflowError or MemoryError, and then nothing is written.
     """
@@ -37,20 +39,24 @@ def run(file: str | None, destination: str | None, flags: Mapping[str, Any]) -> 
         evidence = Evidence(request.layer, results)
         identity, comparisons = evidence.identity(), evidence.compare(request.expected)
         text = report(request.layer, results, identity, comparisons, request.notes, request.unused)
+    missed = [comparison for comparison in comparisons if comparison.wrong or comparison.suspicious]
     if destination is not None:
         # Written before it is printed: a reader of the text that goes away costs no file.
         same = file is not None and os.path.exists(destination) and os.path.samefile(file, destination)
-        written = {**results, **request.replaced} if same else results
-        files.write_npz(destination, written, keep=file if same else None)
-        text += f"\n\nwritten to {destination}:\n  {', '.join(written)}"
+        shown = destination if destination.isprintable() else repr(destination)
+        if same and (lost := [comparison.name for comparison in missed if comparison.name not in flags]):
+            text += f"\n\nnot written: {', '.join(lost)} would be lost; give -o another name than\n  {shown}"
+        else:
+            written = {**results, **request.replaced} if same else results
+            files.write_npz(destination, written, keep=file if same else None)
+            text += f"\n\nwritten to {shown}:\n  {', '.join(written)}"
     print(text)
-    well = identity.holds and not any(c.wrong or c.suspicious for c in comparisons)
-    return AGREE if well else DISAGREE
+    return AGREE if identity.holds and not missed else DISAGREE
 
 
 def _check_not_an_input(destination: str, flags: Mapping[str, Any]) -> None:
     for name, path in flags.items():
-        is_array = name in ARRAYS and os.path.exists(path) and os.path.exists(destination)
+        is_array = name in (*ARRAYS, *RESULTS) and os.path.exists(path) and os.path.exists(destination)
         if is_array and os.path.samefile(path, destination):
             raise OSError(
                 f"{destination}: it cannot be written: it is the file of --{name.replace('_', '-')}"

@@ -57,9 +57,13 @@ def read_npy(path: str, name: str) -> np.ndarray:
 
 def _opened(path: str) -> BinaryIO:
     try:
-        return open(path, "rb")
+        file = open(path, "rb")
     except OSError as error:
         raise OSError(f"{path}: it cannot be read: {error.strerror}") from None
+    if not file.seekable():
+        file.close()
+        raise OSError(f"{path}: it cannot be read: it is a pipe, not a file; save it as a file first")
+    return file
 
 
 @contextmanager
@@ -70,6 +74,11 @@ def _understood(path: str, name: str) -> Iterator[None]:
     except MemoryError as error:
         raise MemoryError(f"{path}: {name}: {error}") from None
     except Exception as error:
+        if "max_header_size" in str(error):  # this text of NumPy's speaks of allow_pickle as well
+            raise ValueError(
+                f"{path}: {name} has a header of more than 10000 bytes, which is not read; "
+                f"save it as an array of numbers, without named fields"
+            ) from None
         if "allow_pickle" in str(error):
             raise ValueError(
                 f"{path}: {name} holds Python objects (a pickle), which are never loaded; "

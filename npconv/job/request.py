@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -167,6 +169,11 @@ def _single(value: Any) -> Any:
 
 def _ones(shape: tuple[int, ...], arrays: list[np.ndarray]) -> np.ndarray:
     dtype = result_type((("output", as_numbers(array)) for array in arrays))
+    if math.prod(shape) * dtype.itemsize > sys.maxsize:
+        raise ValueError(
+            f"output: its shape would be {shape}, which no memory can hold; "
+            f"give a smaller padding, stride or dilation"
+        )
     all_bfloat16 = all(is_bfloat16(array) for array in arrays if array.dtype.kind not in "biu")
     ones = np.ones(shape, dtype)
     return narrowed(ones) if all_bfloat16 and dtype == np.float32 else ones

@@ -54,6 +54,12 @@ def test_a_pickle_is_refused_and_not_run(tmp_path, suffix):
     assert not (tmp_path / "sprung").exists()
 
 
+def test_a_long_header_is_not_called_a_pickle(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros(3, [(f"field{n}", "f4") for n in range(1000)]))
+    with pytest.raises(ValueError, match="x.npy: input has a header of more than 10000 bytes, which is not read"):
+        files.read_npy(str(tmp_path / "x.npy"), "input")
+
+
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_a_file_cut_anywhere_is_refused(tmp_path, save):
     save(tmp_path / "whole.npz", x=np.arange(50), y=np.arange(3))
