@@ -75,8 +75,6 @@ def explains(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
     if predicted is None:
         return None
     assert o.got is not None
-    if len(faults) > 1 and _blank(o.got, predicted).mean() < 0.5:
-        return None
     return same(o.got, predicted, o.limit)
 
 
@@ -93,27 +91,14 @@ def _predicted(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
 def same(got: np.ndarray, predicted: np.ndarray, limit: np.ndarray | float = 0.0) -> np.ndarray:
     """Elements that are as predicted: equal, where the data are exact; else to within the limit.
 
-    What was never written may hold anything.  A quotient may be rounded to the narrowest format.
+    What was never written holds NaN or 0, as memory does before a call; any other number is somebody's
+    result, and no element that was left out.  A quotient may be rounded to the narrowest format.
     """
     quotient = predicted != np.rint(predicted)
     slack = limit if np.any(limit) else np.where(quotient, 2.0**-8 * abs(predicted), 0.0)
     with np.errstate(invalid="ignore"):
         near = (got == predicted) | (abs(got - predicted) <= slack)
-    return near | np.isnan(predicted)
-
-
-def _blank(got: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Of the elements that were never written, by the prediction, which hold NaN or 0."""
-    left = got[np.isnan(predicted)]
-    return np.isnan(left) | (left == 0) if left.size else np.ones(1, bool)
-
-
-def _blank_share(faults: Sequence[Fault], failing: Sequence[Observation]) -> float:
-    """Of the memory that was never written, by the prediction, how much is NaN or 0."""
-    blanks = [
-        _blank(o.got, p) for o in failing if o.got is not None and (p := _predicted(faults, o)) is not None
-    ]
-    return float(np.concatenate(blanks).mean()) if blanks else 1.0
+    return near | np.isnan(predicted) & (np.isnan(got) | (got == 0))
 
 
 def _explanation(
@@ -126,8 +111,6 @@ def _explanation(
         if _agrees(faults, o):
             explained += int(o.wrong.sum())
     contradicted = 0
-    if explained == wrong and _blank_share(faults, failing) < 0.5:
-        explained = 0
     if explained == wrong:
         contradicted = sum(not _leaves_right(faults, o) for o in right)
     return Explanation(part, faults, explained, wrong, contradicted)
@@ -144,9 +127,9 @@ def _leaves_right(faults: tuple[Fault, ...], o: Observation) -> bool:
     return predicted is not None and bool((predicted == o.got).all())
 
 
-def _strain(e: Explanation, failing: Sequence[Observation]) -> tuple[float, ...]:
+def _strain(e: Explanation, failing: Sequence[Observation]) -> tuple[int, int]:
     """How much an explanation asks one to believe; of equal ones the earlier in the table is named."""
-    return e.contradicted, -_blank_share(e.faults, failing), -_reach(e, failing)
+    return e.contradicted, -_reach(e, failing)
 
 
 def _reach(explanation: Explanation, failing: Sequence[Observation]) -> int:
@@ -198,7 +181,7 @@ def _cover(faults: Sequence[Fault], part: str, failing: Sequence[Observation]) -
     chosen: list[Explanation] = []
     left = list(failing)
     while left and len(chosen) < 3:
-        able = [f for f in faults if _hits((f,), left[:SCREEN]) and _blank_share((f,), left) >= 0.5]
+        able = [f for f in faults if _hits((f,), left[:SCREEN])]
         best = max(able, key=lambda fault: _hits((fault,), left), default=None)
         if best is None:
             break

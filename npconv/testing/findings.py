@@ -97,10 +97,21 @@ def _by_values(
     shares = [[o for o in wrong if _whole(e, o)] for e in explanations]
     if len(shares) > 1 and all(any(o in share for share in shares) for o in wrong):
         return [Told(str(e), True, share) for e, share in zip(explanations, shares)]
+    if shaped := [o for o in wrong if o.kind == "shape"]:
+        told = f"{part}: the result's shape is wrong: {_got_and_due(shaped)}"
+        return [Told(told, False, wrong)]
     elements = sum(int(o.wrong.sum()) for o in wrong)
     told = f"{part}: no known fault, alone or with another, explains all {elements} wrong elements"
     nearest = f" (nearest: {explanations[0]})" if explanations else ""
     return [Told(told + nearest, False, wrong)]
+
+
+def _got_and_due(shaped: Sequence[Observation]) -> str:
+    """The shapes of the first such case, and in how many cases they differ."""
+    first = shaped[0]
+    count = f"{len(shaped)} case{'' if len(shaped) == 1 else 's'}"
+    assert first.got is not None
+    return f"got {first.got.shape}, due {first.case.due.shape} on {first.problem}; in {count}"
 
 
 def _whole(e: Explanation, o: Observation) -> bool:

@@ -329,3 +329,12 @@ def test_what_is_no_candidate_is_a_type_error():
         check(conv, colour="red")
     with pytest.raises(ValueError, match="there is no file"):
         check("nowhere.py:f")
+
+
+def test_a_shape_that_no_fault_gives_is_told():
+    def nhwc(input, weight, bias, **p):
+        return conv(input, weight, bias, **p).transpose(0, 2, 3, 1)
+
+    report = check(nhwc, only="C2O3_i5x6_k2")
+    assert "got (1, 4, 5, 3), due (1, 3, 4, 5)" in report.faults[0]
+    assert "explains 0" not in str(report)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from npconv.testing.diagnose import diagnose
+from npconv.testing.diagnose import diagnose, same
 from npconv.testing.candidate import Declared
 from npconv.testing.fault import predict
 from npconv.testing.hypotheses import FAULTS
@@ -91,3 +91,18 @@ def test_a_shape_of_no_fault_has_no_prediction():
     case = CASES["forward"][0]
     assert predict(FAULTS[:1], case.problem, "forward", case.arrays, (9, 9, 9, 9)) is None
     assert result_shape("forward", case.problem) == reference("forward", case.problem, case.arrays).shape
+
+
+def test_what_is_left_unwritten_holds_no_other_number():
+    unwritten = np.array([np.nan, np.nan, np.nan, 5.0])
+    assert same(np.array([np.nan, 0.0, 7.0, 5.0]), unwritten).tolist() == [True, True, False, True]
+
+
+def test_a_result_with_other_numbers_is_not_called_unwritten():
+    """Results that no fault gives: half zeros, and half numbers that are not due."""
+    observations = []
+    for case in CASES["grad_input"]:
+        got = np.where(np.arange(case.due.size) % 2, 0.0, 10007.0).reshape(case.due.shape)
+        observations.append(Observation(case, "wrong", got))
+    assert [e for e in diagnose(observations) if e.explained == 0] == []
+    assert not any("written" in e.sentence for e in diagnose(observations))
