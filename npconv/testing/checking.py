@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +110,20 @@ def judge_files(folder: str | Path) -> Report:
         if o.kind != REFUSED:
             climb.take(rung, o)
     findings = find(climb.observations, None, answered.declared, "") if rung.failed else []
-    return _report(climb, str(folder), findings, {})
+    report = _report(climb, str(folder), findings, {})
+    return _incomplete(report, climb.observations)
+
+
+def _incomplete(report: Report, observations: Sequence[Observation]) -> Report:
+    """The report, with a verdict of its own where results are missing and those that came are right."""
+    failed = [o.kind for o in observations if o.failed]
+    missing = failed.count("missing")
+    if not missing:
+        return report
+    told = f"{missing} of {len(observations)} results are missing"
+    if missing < len(failed):
+        return replace(report, why=f"{report.why}; {told}")
+    return replace(report, verdict="INCOMPLETE", why=told)
 
 
 def _report(climb: Climb, name: str, findings: list[Finding], facts: dict[str, str]) -> Report:

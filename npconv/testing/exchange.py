@@ -10,8 +10,9 @@ sums included: the same float32 files serve a kernel of any format.
     <number>.<part>.npy     what the author's program writes: .npy, or
     <number>.<part>.f32     plain float32, C order, nothing else, or
     results.safetensors     all results, named <number>.<part>
+    <number>.<part>.refused an empty file in place of a result: the program does not support this
 
-A result that is missing counts as unsupported.
+A result that is missing without being refused is a fault: the program may have ended before its time.
 """
 
 from __future__ import annotations
@@ -110,7 +111,11 @@ class Answered:
             result = self._read(name, call)
         except ValueError as error:
             return Answer("raised", message=str(error))
-        return Answer("refused", message="no result file") if result is None else Answer("value", result)
+        if result is not None:
+            return Answer("value", result)
+        if (self.folder / f"{name}.refused").is_file():
+            return Answer("refused", message=f"{name}.refused")
+        return Answer("missing", message="no result file")
 
     def close(self) -> None:
         """Nothing to end."""

@@ -24,6 +24,7 @@ TOLD = {
     "crashed": "crashes:",
     "wrote": "writes into its inputs:",
     "type": "gives the wrong type:",
+    "missing": "has no result:",
 }
 
 
@@ -68,15 +69,18 @@ def _of_part(
 ) -> list[Finding]:
     failing = [o for o in observations if o.failed]
     passing = [o.problem for o in observations if not o.failed and o.kind != "refused"]
-    told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing)]
+    told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing, len(observations))]
     findings = [
         Finding(part, sentence, named, trigger([o.problem for o in about], passing))
         for sentence, named, about in told
     ]
+    for finding, about in zip(findings, (t.about for t in told)):
+        if about[0].kind == "missing":  # a program that ended early says nothing of conditions
+            finding.trigger = ""
     first = findings[0]
     smallest = _smallest(told[0].about, runner)
     first.smallest = str(smallest.problem)
-    first.reproduction = reproduction(smallest, name)
+    first.reproduction = reproduction(smallest, name) if smallest.kind != "missing" else ""
     if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
         first.formula = _formula(runner, part, smallest, failing)
     return findings
@@ -137,12 +141,15 @@ def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner,
     return ""
 
 
-def _by_kinds(part: str, failing: Sequence[Observation]) -> list[Told]:
+def _by_kinds(part: str, failing: Sequence[Observation], asked: int) -> list[Told]:
     """What is to be said of calls that brought no comparable array, the most frequent kind first."""
     counts = Counter(o.kind for o in failing if o.kind in TOLD)
     told = []
     for kind, count in counts.most_common():
         about = [o for o in failing if o.kind == kind]
+        if kind == "missing":
+            told.append(Told(f"{part}: {count} of {asked} results are missing", True, about))
+            continue
         told.append(Told(f"{part}: {TOLD[kind]} {about[0].detail}; in {count} of its cases", True, about))
     return told
 

@@ -18,7 +18,7 @@ from npconv.testing.running import Answer, Runner, type_name
 
 # The kinds of an observation. "inexact": every element within the rounding bound, but not equal.
 RIGHT, REFUSED, INEXACT = "right", "refused", "inexact"
-FAILED = ("wrong", "shape", "type", "raised", "hung", "crashed", "wrote")
+FAILED = ("wrong", "shape", "type", "raised", "hung", "crashed", "wrote", "missing")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from npconv.testing.findings import Finding
 from npconv.testing.ladder import Rung
 
-EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2}
+EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2, "INCOMPLETE": 2}
 SHOWN = 5  # lines of one kind in the text; the JSON has all
 
 
@@ -18,7 +18,7 @@ SHOWN = 5  # lines of one kind in the text; the JSON has all
 class Report:
     """What a check found.
 
-    verdict: PASS, WRONG, SUSPICIOUS, UNSUPPORTED or MISTRUSTED.  faults: sentences, the best
+    verdict: PASS, WRONG, SUSPICIOUS, UNSUPPORTED, MISTRUSTED or INCOMPLETE.  faults: sentences, the best
     explanation first.  trigger: when the first strikes.  reproduction: code that shows it.
     passport: facts about the arithmetic.  rungs: what was climbed.
     """

@@ -31,7 +31,7 @@ SLIPS = ("broadcast", "core dimension", "cannot reshape", "not aligned", "inhomo
 
 @dataclass(frozen=True)
 class Answer:
-    """kind: "value", "refused", "raised", "hung", "crashed", "wrote" (into an input)."""
+    """kind: "value", "refused", "raised", "hung", "crashed", "wrote" (into an input), "missing" (a file)."""
 
     kind: str
     value: Any = None

@@ -44,8 +44,47 @@ def test_a_fault_in_the_files_is_named(tmp_path):
     assert report.faults[0].startswith("grad_weight: the result is flipped")
 
 
-def test_missing_results_are_unsupported(tmp_path):
-    emit(tmp_path)
+def test_a_program_that_ends_early_does_not_pass(tmp_path):
+    asked = emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    for number, part, _ in read_manifest(tmp_path)[5:]:
+        (tmp_path / f"{number}.{part}.f32").unlink()
+    report = judge_files(tmp_path)
+    assert report.verdict == "INCOMPLETE" and report.exit_code == 2
+    assert report.why == f"{asked - 5} of {asked} results are missing"
+    assert report.faults == [f"forward: {asked - 5} of {asked} results are missing"]
+    assert not report.unsupported
+
+
+def test_no_results_at_all_are_incomplete(tmp_path):
+    asked = emit(tmp_path)
+    assert judge_files(tmp_path).why == f"{asked} of {asked} results are missing"
+
+
+def test_a_wrong_result_beside_missing_ones_is_wrong(tmp_path):
+    asked = emit(tmp_path, ["forward"])
+    answer(tmp_path, lambda part, result: -result)
+    (tmp_path / "0.forward.f32").unlink()
+    report = judge_files(tmp_path)
+    assert report.verdict == "WRONG" and report.why.endswith(f"1 of {asked} results are missing")
+    assert report.faults[0].startswith("forward: the sign is wrong")
+
+
+def test_a_refusal_is_written_and_unsupported(tmp_path):
+    emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    for number, part, problem in read_manifest(tmp_path):
+        if problem.G > 1:
+            (tmp_path / f"{number}.{part}.f32").unlink()
+            (tmp_path / f"{number}.{part}.refused").touch()
+    report = judge_files(tmp_path)
+    assert report.verdict == "PASS" and report.unsupported["forward"][0].startswith("groups > 1")
+
+
+def test_refusing_every_question_is_unsupported(tmp_path):
+    emit(tmp_path, ["forward"])
+    for number, part, _ in read_manifest(tmp_path):
+        (tmp_path / f"{number}.{part}.refused").touch()
     assert judge_files(tmp_path).verdict == "UNSUPPORTED"
 
 
