@@ -72,3 +72,17 @@ def _bound(
     underflow = (n + 1) * max(accumulate.smallest_normal, output.smallest_normal)
     own = growth(n, named("float64").u) * A
     return output.u * y + (1 + output.u) * inner * A + own + underflow
+
+
+def agrees(got: np.ndarray, y: np.ndarray, limit: np.ndarray, output: Format) -> np.ndarray:
+    """Elements of a result that are right: within the limit where y is finite, else the same infinity
+    or NaN.  Where y, moved by the limit, rounds beyond the output's largest number, so may the result.
+
+    >>> y = np.array([1.0, np.inf, np.nan, 7e4])
+    >>> agrees(np.array([np.inf, np.inf, np.nan, np.inf]), y, np.zeros(4), named("float16")).tolist()
+    [False, True, True, True]
+    """
+    with np.errstate(all="ignore"):
+        near = np.isfinite(y) & (abs(got - y) <= limit)
+        overflow = np.isfinite(y) & (abs(y) + limit >= output.overflow) & (got == np.copysign(np.inf, y))
+    return near | overflow | (~np.isfinite(y) & ((got == y) | (np.isnan(got) & np.isnan(y))))

@@ -48,6 +48,11 @@ class Format:
     def smallest_normal(self) -> float:
         return 0.0 if self.is_integer else 2.0**self.e_min
 
+    @property
+    def overflow(self) -> float:
+        """The least number that rounds to infinity: half a step beyond the largest; integers have none."""
+        return float("inf") if self.is_integer else (2 - self.u) * 2.0 ** (1 - self.e_min)
+
 
 FORMATS = {
     f.name: f

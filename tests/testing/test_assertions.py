@@ -114,3 +114,34 @@ def test_every_part_has_cases_of_its_own_shape():
         for case in cases(part)[:5]:
             case.check(case.due)
             assert case.due.dtype == np.int64
+
+
+INF, NAN = np.inf, np.nan
+
+
+def test_an_infinity_is_due_where_the_sum_is_infinite():
+    x, w = np.array([[[1.0, INF, 2.0, 3.0]]]), np.array([[[2.0]]])
+    assert_conv_close(2 * x, input=x, weight=w)
+    for bad in (0.0, -INF, NAN):
+        y = np.array([[[2.0, bad, 4.0, 6.0]]])
+        with pytest.raises(AssertionError, match="1 of 4 elements") as failure:
+            assert_conv_close(y, input=x, weight=w)
+        assert "explains" not in str(failure.value)
+    with pytest.raises(AssertionError, match=r"worst at \(0, 0, 0\)"):
+        assert_conv_close(np.array([[[INF, INF, 4.0, 6.0]]]), input=x, weight=w)
+
+
+def test_nan_is_due_where_infinities_cancel():
+    x, w = np.array([[[INF, -INF, 1.0]]]), np.array([[[1.0, 1.0]]])
+    assert_conv_close(np.array([[[NAN, -INF]]]), input=x, weight=w)
+    with pytest.raises(AssertionError, match="1 of 2"):
+        assert_conv_close(np.array([[[INF, -INF]]]), input=x, weight=w)
+
+
+def test_a_sum_beyond_float16_overflows_by_right():
+    # 65504 is the largest float16; 65520 is the least number that rounds to infinity.
+    x, w = np.array([[[300.0, -300.0, 100.0]]], np.float16), np.array([[[300.0]]], np.float16)
+    assert_conv_close(np.array([[[INF, -INF, 30000]]], np.float16), input=x, weight=w)
+    for bad in ([-INF, -INF, 30000], [65504, -INF, 30000], [INF, -INF, INF], [NAN, -INF, 30000]):
+        with pytest.raises(AssertionError, match="1 of 3"):
+            assert_conv_close(np.array([[bad]], np.float16), input=x, weight=w)
