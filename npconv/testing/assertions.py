@@ -13,7 +13,7 @@ from npconv.testing.bounds import agrees, bounds
 from npconv.testing.candidate import Declared
 from npconv.testing.diagnose import diagnose
 from npconv.testing.observation import Case, Observation, comparable, exact_case
-from npconv.testing.parts import TAKES, array_shapes, reference, result_shape
+from npconv.testing.parts import TAKES, array_shapes, reference, result_shape, taken
 from npconv.testing.problems import covering, full
 
 
@@ -142,10 +142,15 @@ def cases(
 ) -> list[TestCase]:
     """The exact cases of one part: every pair (strength 2) or triple (3) of parameter values.
 
-    Each case has .arrays (by name, in `dtype`), .parameters (keywords of the protocol), .due (the
-    exact result, int64), .problem and .check(result); its str, the descriptor, serves as a test id.
+    Each case has .arguments (all keywords of the protocol: a kernel is called as kernel(**case.arguments)),
+    .arrays (by name, in `dtype`), .parameters (strides and the like), .due (the exact result, int64),
+    .problem and .check(result); its str, the descriptor, serves as a test id.
 
     >>> case = cases()[1]
+    >>> list(case.arguments)
+    ['input', 'weight', 'bias', 'stride', 'padding', 'dilation', 'groups']
+    >>> case.arguments["bias"] is None, cases("grad_input")[1].arguments["input_size"]
+    (True, (1, 2, 7, 9))
     >>> str(case), case.parameters["groups"], sorted(case.arrays)
     ('C2O4G2_i7x9_k3x2_s2x3_p1:2x2:1_d2x1', 2, ['input', 'weight'])
     """
@@ -178,6 +183,17 @@ class TestCase:
         p = self.problem
         shared = dict(stride=p.stride, padding=p.padding, dilation=p.dilation, groups=p.G)
         return {**shared, "output_padding": p.output_padding} if p.transposed else shared
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """All that a function of the protocol takes: arrays (a bias that is not there is None), the size
+        of the result of a gradient, and the parameters; a bias gradient takes grad_output alone."""
+        arrays: dict[str, object] = dict(taken(self.part, self.arrays))
+        if self.part == "grad_bias":
+            return arrays
+        size = {"grad_input": "input_size", "grad_weight": "weight_size"}.get(self.part)
+        sizes = {size: result_shape(self.part, self.problem)} if size else {}
+        return {**arrays, **sizes, **self.parameters}
 
     def check(self, actual: ArrayLike) -> None:
         """Assert equality; the message names the fault."""
