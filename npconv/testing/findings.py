@@ -11,6 +11,7 @@ from typing import NamedTuple
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
 from npconv.testing.diagnose import Explanation, diagnose, explains
+from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
 from npconv.testing.observation import Observation, exact_case, observe, of_part
 from npconv.testing.probes import observed_formula
 from npconv.testing.reproduction import reproduction
@@ -96,7 +97,11 @@ def _by_values(
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
         return [Told(str(explanations[0]), True, wrong)]
-    if runner is not None and (narrow := _narrow_accumulator(part, wrong, runner, declared)):
+    if runner is not None and (chance := unrepeatable(part, wrong, runner)):
+        return [Told(chance, True, wrong)]
+    if end := saturated(part, wrong):
+        return [Told(end, True, wrong)]
+    if runner is not None and (narrow := narrow_sums(part, wrong, runner, declared)):
         return [Told(narrow, True, wrong)]
     shares = [[o for o in wrong if _whole(e, o)] for e in explanations]
     if len(shares) > 1 and all(any(o in share for share in shares) for o in wrong):
@@ -122,23 +127,6 @@ def _whole(e: Explanation, o: Observation) -> bool:
     """Whether an explanation accounts for every element of a case."""
     hit = explains(e.faults, o)
     return hit is not None and bool(hit.all())
-
-
-def _narrow_accumulator(part: str, wrong: Sequence[Observation], runner: Runner, declared: Declared) -> str:
-    """Right on smaller numbers, wrong on larger ones: the sums do not fit where they are carried."""
-    for bits in (11, 8):
-        if 2**bits >= declared.capacity:
-            continue
-        cases = [exact_case(part, o.problem, declared, 2**bits) for o in wrong[:12] if o.kind == "wrong"]
-        answers = [observe(runner, case) for case in cases]
-        if answers and all(o.kind == "right" for o in answers):
-            total = sum(int(o.wrong.sum()) for o in wrong)
-            return (
-                f"{part}: sums are carried in fewer bits than declared: integers are right up to 2^{bits} "
-                f"and not up to 2^{declared.capacity.bit_length() - 1}; "
-                f"explains {total} of {total} wrong elements"
-            )
-    return ""
 
 
 def _by_kinds(part: str, failing: Sequence[Observation], asked: int) -> list[Told]:
