@@ -12,6 +12,7 @@ from npconv.problem import Problem
 from npconv.testing.candidate import Declared
 from npconv.testing.diagnose import Explanation, diagnose, explains
 from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
+from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
 from npconv.testing.probes import observed_formula
 from npconv.testing.reproduction import reproduction
@@ -94,6 +95,8 @@ def _by_values(
     wrong = [o for o in observations if o.kind in ("wrong", "shape")]
     if not wrong:
         return []
+    if other := mistaken(part, wrong):
+        return [Told(other, True, wrong)]
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
         return [Told(str(explanations[0]), True, wrong)]
