@@ -311,6 +311,7 @@ def floats(climb: Climb, rung: Rung) -> None:
         rung.notes.append("the declared formats are integers: nothing rounds")
         return
     for part in climb.parts:
+        taken: list[numerics.Measured] = []
         for family in numerics.FAMILIES:
             for plain in (False, True):
                 measured = numerics.measure(
@@ -321,7 +322,9 @@ def floats(climb: Climb, rung: Rung) -> None:
             rung.cases += 1
             if isinstance(measured, str):
                 rung.notes.append(measured)
-                continue
+            else:
+                taken.append(measured)
+        for measured in numerics.agreed(taken):
             climb.measured.append(measured)
             if measured.kind == "WRONG":
                 rung.failed.append(str(measured))

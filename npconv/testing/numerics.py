@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,11 +12,15 @@ from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import raw
 from npconv.testing.formats import FORMATS, Format, named, rounded
-from npconv.testing.parts import array_shapes, reference
+from npconv.testing.parts import array_shapes, reference, terms
 from npconv.testing.running import Runner
 
 LINE = "C64O6_i12x13_k3_p1_bias"
 TRANSPOSED_LINE = "transposed_C64O6_i12x13_k3_p1_bias"
+
+MOST = 0.5  # of the elements err by more than is usual where a format is too narrow
+USUAL = 0.9  # of the errors lie below the statistical line of the format that made them
+BEYOND = "beyond the bound"
 
 
 def unit(name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -101,7 +105,7 @@ def compared(
     limits = bounds(part, problem, arrays, y, declared.formats)
     worst = float(np.max(_ratio(error, limits.worst), initial=0.0))
     above = int((_ratio(error, limits.usual) > 1).sum())
-    fits = "" if worst <= 1 else _narrower(part, problem, arrays, y, error, declared)
+    fits = "" if worst <= 1 else _narrower(part, problem, arrays, y, got - y, declared)
     return Measured(part, family, worst, above, error.size, fits)
 
 
@@ -116,10 +120,15 @@ def _narrower(
     problem: Problem,
     arrays: Mapping[str, np.ndarray],
     y: np.ndarray,
-    error: np.ndarray,
+    moved: np.ndarray,
     declared: Declared,
 ) -> str:
-    """The least change of a declared format under which the error would be legal."""
+    """The least change of a declared format under which the errors would be legal and usual: most
+    elements err, by amounts that scatter, and these lie below the sqrt(n) line of that format."""
+    error = abs(moved)
+    usual = bounds(part, problem, arrays, y, declared.formats).usual
+    if np.mean(_ratio(error, usual) > 1) <= MOST or not _scatters(moved, terms(part, problem)):
+        return BEYOND
     input, accumulate, output = declared.formats
     formats = sorted((f for f in FORMATS.values() if not f.is_integer), key=lambda f: -f.p)
     for narrow in (f for f in formats if f.p < max(input.p, accumulate.p)):
@@ -128,11 +137,24 @@ def _narrower(
             ((input, narrow, output), f"as if sums were carried in {narrow.p} bits"),
             ((input, accumulate, narrow), f"as if the result were rounded to {narrow.p} bits"),
         ):
-            limit = bounds(part, problem, arrays, y, changed, rounded_inputs=changed[0] == input).worst
-            if (error <= limit).all():
+            limits = bounds(part, problem, arrays, y, changed, rounded_inputs=changed[0] == input)
+            if (error <= limits.worst).all() and np.mean(error <= limits.usual) >= USUAL:
                 names = " or ".join(f.name for f in formats if f.p == narrow.p)
                 return f"{told} or fewer ({names}), where {_declared(changed, declared)} is declared"
-    return "no narrower format accounts for it"
+    return BEYOND
+
+
+def _scatters(moved: np.ndarray, n: int) -> bool:
+    """Whether errors differ as roundings do.  Even where each of n roundings goes down, by 0 to 1 step,
+    the sum has mean n/2 and deviation sqrt(n/12): a ratio of 1/sqrt(3n), of which half is asked."""
+    return bool(2 * np.sqrt(3 * n) * np.std(moved) >= abs(np.mean(moved)))
+
+
+def agreed(measured: Sequence[Measured]) -> list[Measured]:
+    """The measures of one part; a format that is too narrow accounts for all of them or for none."""
+    if any(m.fits == BEYOND for m in measured):
+        return [replace(m, fits=BEYOND if m.fits else "") for m in measured]
+    return list(measured)
 
 
 def _declared(changed: tuple[Format, Format, Format], declared: Declared) -> str:

@@ -85,3 +85,20 @@ def test_a_bias_toward_one_side_is_suspicious():
 
     report = check(low, layers=False)
     assert report.verdict == "SUSPICIOUS" and "elements above the sqrt(n) line" in report.why
+
+
+def one_element(y):
+    y = y.copy()
+    y.flat[7] += 1
+    return y
+
+
+@pytest.mark.parametrize("change", [one_element, lambda y: y + 0.4, lambda y: y[:, :, ::-1]])
+def test_a_gross_error_is_not_put_down_to_a_narrower_format(change):
+    def kernel(x, w, b, **p):
+        y = conv(x, w, b, **p)
+        return y if (y == np.rint(y)).all() else change(y).astype(np.float32)
+
+    report = check(kernel, layers=False)
+    assert report.verdict == "WRONG" and "beyond the bound" in report.faults[0]
+    assert not any("as if" in fault for fault in report.faults)
