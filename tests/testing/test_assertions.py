@@ -145,3 +145,18 @@ def test_a_sum_beyond_float16_overflows_by_right():
     for bad in ([-INF, -INF, 30000], [65504, -INF, 30000], [INF, -INF, INF], [NAN, -INF, 30000]):
         with pytest.raises(AssertionError, match="1 of 3"):
             assert_conv_close(np.array([[bad]], np.float16), input=x, weight=w)
+
+
+@pytest.mark.parametrize("dtype, output", [("uint8", ""), ("uint8", "uint32"), ("int8", ""), ("int8", "int64")])
+def test_integer_cases_are_due_from_the_arrays_that_they_hand_out(dtype, output):
+    for case in cases(dtype=dtype, output=output):
+        a, p = case.arrays, case.parameters
+        assert a["input"].dtype == a["weight"].dtype == dtype
+        x, w, b = (
+            torch.tensor(a[name].astype(np.float64)) if name in a else None
+            for name in ("input", "weight", "bias")
+        )
+        x = torch.nn.functional.pad(x, [end for pair in reversed(p["padding"]) for end in pair])
+        y = torch.nn.functional.conv2d(x, w, b, p["stride"], 0, p["dilation"], p["groups"]).numpy()
+        assert np.array_equal(y, case.due)
+        case.check(y)
