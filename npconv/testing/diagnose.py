@@ -47,20 +47,45 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
 
     Only observations with an array (kinds "wrong" and "shape") can be explained.
     """
-    failing = [o for o in observations if o.kind in ("wrong", "shape") and o.got is not None]
-    failing.sort(key=lambda o: (o.got.size, str(o.case)))
-    right = [o for o in observations if o.kind == "right"]
+    failing, right = _sorted(observations)
     if not failing:
         return []
+    if complete := _complete(failing, right):
+        return complete[:1]
+    return _cover(_possible_faults(failing[0].part, right), failing[0].part, failing)
+
+
+def rivals(observations: Sequence[Observation]) -> list[Explanation]:
+    """All explanations that explain everything, the best first: on a single case there may be several."""
+    failing, right = _sorted(observations)
+    return _complete(failing, right) if failing else []
+
+
+def _sorted(observations: Sequence[Observation]) -> tuple[list[Observation], list[Observation]]:
+    """What failed with an array, the smallest first, and what came out right."""
+    failing = [o for o in observations if o.kind in ("wrong", "shape") and o.got is not None]
+    failing.sort(key=lambda o: (o.case.due.size if o.got is None else o.got.size, str(o.case)))
+    return failing, [o for o in observations if o.kind == "right"]
+
+
+def _possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
+    """The faults of a part that no right case refutes."""
+
+    def refuted(fault: Fault) -> bool:
+        return fault.refutable and not all(_leaves_right((fault,), o) for o in right)
+
+    return [fault for fault in FAULTS if part in fault.parts and not refuted(fault)]
+
+
+def _complete(failing: Sequence[Observation], right: Sequence[Observation]) -> list[Explanation]:
+    """The explanations that explain all, alone or else in pairs, the best first."""
     part = failing[0].part
-    faults = [fault for fault in FAULTS if part in fault.parts]
+    faults = _possible_faults(part, right)
     screened = [(_hits((fault,), failing[:SCREEN]), fault) for fault in faults]
     able = [fault for hits, fault in screened if hits]
     singles = [_explanation((fault,), part, failing, right) for fault in able]
     complete = [e for e in singles if e.complete] or _pairs(faults, part, failing, right)
-    if complete:
-        return [min(complete, key=lambda e: _strain(e, failing))]
-    return _cover(faults, part, failing)
+    return sorted(complete, key=lambda e: _strain(e, failing))
 
 
 def _hits(faults: tuple[Fault, ...], observations: Sequence[Observation]) -> int:

@@ -45,6 +45,7 @@ class Fault:
     bias: Callable[[np.ndarray, Shape, Problem], np.ndarray] | None = None
     size: Callable[[Axes, Axes], Sequence[int]] | None = None
     result: Callable[[np.ndarray, Problem, Mapping[str, np.ndarray]], np.ndarray] | None = None
+    refutable: bool = False  # it rests on sizes alone: a right case that it would spoil refutes it
 
 
 def predict(

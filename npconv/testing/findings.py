@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
-from npconv.testing.diagnose import Explanation, diagnose, explains
+from npconv.testing.diagnose import Explanation, diagnose, explains, rivals
 from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
 from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
@@ -77,7 +77,8 @@ def _of_part(
         for sentence, named, about in told
     ]
     for finding, about in zip(findings, (t.about for t in told)):
-        if about[0].kind == "missing":  # a program that ended early says nothing of conditions
+        # A single case, or a program that ended early, says nothing of conditions.
+        if len(observations) == 1 or about[0].kind == "missing":
             finding.trigger = ""
     first = findings[0]
     smallest = _smallest(told[0].about, runner)
@@ -97,6 +98,8 @@ def _by_values(
         return []
     if other := mistaken(part, wrong):
         return [Told(other, True, wrong)]
+    if len(observations) == 1 and len(several := rivals(observations)) > 1:
+        return [Told(_consistent(several), True, wrong)]
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
         return [Told(str(explanations[0]), True, wrong)]
@@ -116,6 +119,14 @@ def _by_values(
     told = f"{part}: no known fault, alone or with another, explains all {elements} wrong elements"
     nearest = f" (nearest: {explanations[0]})" if explanations else ""
     return [Told(told + nearest, False, wrong)]
+
+
+def _consistent(several: Sequence[Explanation]) -> str:
+    """A single case seldom tells one fault from another: up to three, of which any may be the one."""
+    first = several[0]
+    more = f", and {len(several) - 3} more" if len(several) > 3 else ""
+    told = "; or ".join(e.sentence for e in several[:3])
+    return f"{first.part}: consistent with: {told}{more}; each explains all {first.wrong} wrong elements"
 
 
 def _got_and_due(shaped: Sequence[Observation]) -> str:

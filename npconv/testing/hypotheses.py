@@ -431,6 +431,7 @@ FAULTS: tuple[Fault, ...] = (
             f"the last incomplete tile of {tile} along the {name} is not written",
             TILED,
             result=from_axis(axis, lambda n, t=tile: n // t * t),
+            refutable=True,
         )
         for tile in (2, 4, 8, 16, 32)
         for axis, name in ((-1, "width"), (-2, "height"), (1, "channels"))
@@ -440,6 +441,7 @@ FAULTS: tuple[Fault, ...] = (
             f"nothing beyond the first {tile} along the {name} is written",
             TILED,
             result=from_axis(axis, lambda n, t=tile: t),
+            refutable=True,
         )
         for tile in (4, 8, 16)
         for axis, name in ((-1, "width"), (-2, "height"), (1, "channels"))

@@ -339,3 +339,12 @@ def test_a_shape_that_no_fault_gives_is_told():
     report = check(nhwc, only="C2O3_i5x6_k2")
     assert "got (1, 4, 5, 3), due (1, 3, 4, 5)" in report.faults[0]
     assert "explains 0" not in str(report)
+
+
+def test_a_single_case_is_consistent_with_several_faults():
+    def flipped(input, weight, bias, **p):
+        return conv(input, weight[..., ::-1, ::-1], bias, **p)
+
+    report = check(flipped, only="i3x4_k1x2")  # flipped along the width, or altogether
+    assert report.faults[0].startswith("forward: consistent with: the weight is flipped; or the taps")
+    assert report.trigger == "" and "when:" not in str(report)

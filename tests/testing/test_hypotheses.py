@@ -106,3 +106,15 @@ def test_a_result_with_other_numbers_is_not_called_unwritten():
         observations.append(Observation(case, "wrong", got))
     assert [e for e in diagnose(observations) if e.explained == 0] == []
     assert not any("written" in e.sentence for e in diagnose(observations))
+
+
+def test_a_tile_size_that_a_right_case_refutes_is_not_named():
+    """The last column of every case is lost but for one case, of odd width."""
+    odd = [case for case in CASES["forward"] if case.due.shape[-1] % 2]
+    observations = []
+    for number, case in enumerate(odd):
+        got = case.due.astype(float)
+        if number:
+            got[..., -1] = np.nan
+        observations.append(Observation(case, "wrong" if number else "right", got))
+    assert not any("tile" in e.sentence for e in diagnose(observations))
