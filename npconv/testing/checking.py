@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,10 @@ def check(
     >>> report.verdict, report.faults[0].split(";")[0], report.trigger
     ('WRONG', 'forward: the padding is put at the begin only', 'hi is not 0')
     """
+    if rank not in (1, 2, 3):
+        raise ValueError(f"rank: {rank} spatial axes; give 1, 2 or 3")
+    if not 0 < time_limit <= TIMEOUT_MAX:
+        raise ValueError(f"time_limit: {time_limit:g} s; give a number of seconds greater than 0")
     runner, name = _runner(candidate, declared, time_limit)
     try:
         return judge(runner, name, only=only, rank=rank, layers=layers, progress=progress)
@@ -93,7 +98,8 @@ def judge(
     if broken and only is None and any(o.failed for o in climb.observations + climb.index_maps):
         gather_evidence(climb)
     findings = find(climb.observations, runner, runner.declared, name) if broken else []
-    facts = passport(runner, rank) if only is None and _alive(climb) else {}
+    exact = not any(o.failed for o in climb.observations + climb.index_maps)
+    facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
     return _report(climb, name, findings, facts)
 

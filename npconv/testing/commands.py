@@ -37,7 +37,7 @@ def run_judge(folder: str, json: str | None, junit: str | None) -> int:
 def _told(report: Report, json: str | None, junit: str | None) -> int:
     for path, text in ((json, report.to_json), (junit, report.to_junit)):
         if path not in (None, "-"):
-            Path(str(path)).write_text(text() + "\n")
+            Path(str(path)).write_text(text() + "\n", encoding="utf-8")
     print(report.to_json() if json == "-" else report.to_junit() if junit == "-" else report)
     return report.exit_code
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -90,6 +91,10 @@ def read_manifest(folder: Path) -> list[tuple[int, str, Problem]]:
     return asked
 
 
+class Unreadable(ValueError):
+    """A file of results that holds no array: bad input, and no verdict on a kernel."""
+
+
 class Answered:
     """A candidate that has already answered, in files."""
 
@@ -109,6 +114,8 @@ class Answered:
         name = f"{self._number[call.part, call.problem]}.{call.part}"
         try:
             result = self._read(name, call)
+        except Unreadable:
+            raise
         except ValueError as error:
             return Answer("raised", message=str(error))
         if result is not None:
@@ -125,7 +132,7 @@ class Answered:
             return self._results[name]
         npy, plain = self.folder / f"{name}.npy", self.folder / f"{name}.f32"
         if npy.is_file():
-            return np.load(npy, allow_pickle=False)
+            return read_npy(npy)
         if not plain.is_file():
             return None
         numbers = np.fromfile(plain, "<f4")
@@ -148,6 +155,17 @@ def _write_npy(path: Path, array: np.ndarray) -> None:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", DATA_AT - 10) + header.encode() + array.tobytes())
 
 
+def read_npy(path: Path) -> np.ndarray:
+    """The array of a file; Unreadable where it is broken."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, SyntaxError, RecursionError, OverflowError, zipfile.BadZipFile) as error:
+        raise Unreadable(f"{path.name}: it is no .npy file that can be read: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise Unreadable(f"{path.name}: it is no .npy file but an archive; write one array a file")
+    return array
+
+
 def write_safetensors(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """A length, a JSON header, then the numbers."""
     header, at = {}, 0
@@ -168,11 +186,13 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     try:
         (size,) = struct.unpack_from("<Q", data)
         header = json.loads(data[8 : 8 + size])
+        if not isinstance(header, dict):
+            raise ValueError(f"its header is a {type(header).__name__}, due an object of names")
         return {
             name: _tensor(data[8 + size :], entry) for name, entry in header.items() if name != "__metadata__"
         }
-    except (struct.error, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path.name}: it is no safetensors file that can be read: {error}") from None
+    except (struct.error, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise Unreadable(f"{path.name}: it is no safetensors file that can be read: {error}") from None
 
 
 def _tensor(data: bytes, entry: Mapping[str, object]) -> np.ndarray:

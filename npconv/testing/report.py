@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,9 @@ from npconv.testing.ladder import Rung
 
 EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2, "INCOMPLETE": 2}
 SHOWN = 5  # lines of one kind in the text; the JSON has all
+
+# Characters that XML 1.0 has no way to write (section 2.2), lone surrogates among them.
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass
@@ -83,7 +87,11 @@ class Report:
             elif rung.status == "not run":
                 ElementTree.SubElement(case, "skipped", message="; ".join(rung.notes) or "not reached")
         ElementTree.SubElement(suite, "system-out").text = str(self)
-        return ElementTree.tostring(suite, encoding="unicode")
+        return FORBIDDEN.sub(_escaped, ElementTree.tostring(suite, encoding="unicode"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode()
 
 
 def _lines(report: Report) -> list[str]:

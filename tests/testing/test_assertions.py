@@ -147,7 +147,7 @@ def test_a_sum_beyond_float16_overflows_by_right():
             assert_conv_close(np.array([[bad]], np.float16), input=x, weight=w)
 
 
-@pytest.mark.parametrize("dtype, output", [("uint8", ""), ("uint8", "uint32"), ("int8", ""), ("int8", "int64")])
+@pytest.mark.parametrize("dtype, output", [("uint8", ""), ("uint8", "uint32"), ("int8", "int64")])
 def test_integer_cases_are_due_from_the_arrays_that_they_hand_out(dtype, output):
     for case in cases(dtype=dtype, output=output):
         a, p = case.arrays, case.parameters
