@@ -52,7 +52,7 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
         return []
     if complete := _complete(failing, right):
         return complete[:1]
-    return _cover(_possible_faults(failing[0].part, right), failing[0].part, failing)
+    return _cover(possible_faults(failing[0].part, right), failing[0].part, failing)
 
 
 def rivals(observations: Sequence[Observation]) -> list[Explanation]:
@@ -68,7 +68,7 @@ def _sorted(observations: Sequence[Observation]) -> tuple[list[Observation], lis
     return failing, [o for o in observations if o.kind == "right"]
 
 
-def _possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
+def possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
     """The faults of a part that no right case refutes."""
 
     def refuted(fault: Fault) -> bool:
@@ -80,7 +80,7 @@ def _possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
 def _complete(failing: Sequence[Observation], right: Sequence[Observation]) -> list[Explanation]:
     """The explanations that explain all, alone or else in pairs, the best first."""
     part = failing[0].part
-    faults = _possible_faults(part, right)
+    faults = possible_faults(part, right)
     screened = [(_hits((fault,), failing[:SCREEN]), fault) for fault in faults]
     able = [fault for hits, fault in screened if hits]
     singles = [_explanation((fault,), part, failing, right) for fault in able]

@@ -18,7 +18,7 @@ from npconv.testing.probes import observed_formula
 from npconv.testing.reproduction import reproduction
 from npconv.testing.running import Runner
 from npconv.testing.shrink import shrink
-from npconv.testing.trigger import trigger
+from npconv.testing.trigger import meets, trigger
 
 TOLD = {
     "raised": "raises",
@@ -83,6 +83,8 @@ def _of_part(
     first = findings[0]
     smallest = _smallest(told[0].about, runner)
     first.smallest = str(smallest.problem)
+    if not meets(smallest.problem, first.trigger):
+        first.trigger = ""
     first.reproduction = reproduction(smallest, name) if smallest.kind != "missing" else ""
     if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
         first.formula = _formula(runner, part, smallest, failing)

@@ -11,6 +11,9 @@ from npconv.problem import Problem
 from npconv.testing.parts import geometry_of
 
 
+NEAREST = "; nearest is "
+
+
 def _any(condition: Callable[[Axis], bool]) -> Callable[[Problem], bool]:
     return lambda problem: any(map(condition, geometry_of(problem).axes))
 
@@ -47,6 +50,10 @@ CONDITIONS: dict[str, Callable[[Problem], bool]] = {
     "stride > taps": _any(lambda a: a.s > a.k),
     "stride and dilation have a common divisor": _any(lambda a: gcd(a.s, a.d) > 1),
     "padding above K-1": _any(lambda a: max(a.lo, a.hi) > a.extent - 1),
+    "taps > 2": _any(lambda a: a.k > 2),
+    "an odd number of taps above 1": _any(lambda a: a.k > 1 and a.k % 2 == 1),
+    "wider than high": lambda p: p.rank > 1 and p.i[-1] > p.i[-2],
+    "higher than wide": lambda p: p.rank > 1 and p.i[-2] > p.i[-1],
     "lo is not 0": _any(lambda a: a.lo != 0),
     "hi is not 0": _any(lambda a: a.hi != 0),
     "lo > 0": _any(lambda a: a.lo > 0),
@@ -98,6 +105,17 @@ def trigger(failing: Sequence[Problem], passing: Sequence[Problem]) -> str:
     return _either(failing, passing) or _nearest(failing, passing)
 
 
+def meets(problem: Problem, told: str) -> bool:
+    """Whether a problem meets the condition that a trigger calls the nearest; any other trigger holds.
+
+    >>> told = "no combination of up to three conditions; nearest is groups > 1 (9 of 10 cases)"
+    >>> meets(Problem.parse("C2O2G2_i9_k3"), told), meets(Problem.parse("i9_k3"), told)
+    (True, False)
+    """
+    _, nearest, rest = told.partition(NEAREST)
+    return not nearest or CONDITIONS[rest.rpartition(" (")[0]](problem)
+
+
 def _either(failing: Sequence[Problem], passing: Sequence[Problem]) -> str:
     """Two conditions of which every failure meets one, and no success either."""
     strikes = {
@@ -121,4 +139,4 @@ def _nearest(failing: Sequence[Problem], passing: Sequence[Problem]) -> str:
     best = min(CONDITIONS, key=missed)
     right = len(failing) + len(passing) - missed(best)
     cases = len(failing) + len(passing)
-    return f"no combination of up to three conditions; nearest is {best} ({right} of {cases} cases)"
+    return f"no combination of up to three conditions{NEAREST}{best} ({right} of {cases} cases)"

@@ -348,3 +348,8 @@ def test_a_single_case_is_consistent_with_several_faults():
     report = check(flipped, only="i3x4_k1x2")  # flipped along the width, or altogether
     assert report.faults[0].startswith("forward: consistent with: the weight is flipped; or the taps")
     assert report.trigger == "" and "when:" not in str(report)
+
+
+def test_a_kernel_that_is_wrong_on_integers_has_no_passport():
+    assert check(lambda x, w, b, **p: conv(x, w[..., ::-1], b, **p), layers=False).passport == {}
+    assert check(conv, layers=False).passport["subnormals"] == "kept"
