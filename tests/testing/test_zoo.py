@@ -9,6 +9,8 @@ from zoo import WRONG, is_named
 from zoo_right import RIGHT
 
 CHOSEN = WRONG[::8]
+# It fails in all cases whose last row is not zero: no parameter's value tells these from the others.
+EVERYWHERE = {"weight gradient skips the last row"}
 
 
 @pytest.mark.parametrize("wrong", CHOSEN, ids=lambda w: w.name)
@@ -16,7 +18,7 @@ def test_a_wrong_kernel_is_killed_and_named(wrong):
     report = check(wrong.make(), layers=False, **wrong.declared)
     assert report.verdict == "WRONG"
     assert is_named(wrong, report), report.faults
-    assert report.trigger or report.findings[0].smallest  # a condition that it does not meet is left out
+    assert bool(report.trigger) == (wrong.name not in EVERYWHERE)
     assert "due" in report.reproduction or "npconv check" in report.reproduction
 
 
