@@ -31,7 +31,6 @@ from npconv.testing.parts import PARTS, TAKES, parts_of, result_shape
 
 PROTOCOL = (*PARTS, "backward")
 FROM_BACKWARD = ("grad_input", "grad_weight", "grad_bias")
-ACTIVATIONS = ("input", "grad_output")
 
 
 @dataclass(frozen=True)

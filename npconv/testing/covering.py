@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations, product
 
@@ -44,11 +43,3 @@ def _best(factor: int, row: dict[int, int], levels: int, strength: int, missing:
             values = tuple(level if f == factor else row[f] for f in columns)
             counts[level] += (columns, values) in missing
     return max(range(levels), key=lambda level: (counts[level], -((level - start) % levels)))
-
-
-def uncovered(rows: Sequence[Row], levels: tuple[int, ...], strength: int) -> int:
-    """How many combinations the rows leave out."""
-    return sum(
-        len(set(product(*(range(levels[f]) for f in c))) - {tuple(row[f] for f in c) for row in rows})
-        for c in combinations(range(len(levels)), strength)
-    )

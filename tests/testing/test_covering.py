@@ -3,8 +3,16 @@
 from itertools import combinations, product
 
 import pytest
-from npconv.testing.covering import covering_array, uncovered
+from npconv.testing.covering import covering_array
 from npconv.testing.problems import FACTORS, covering, full
+
+
+def uncovered(rows, levels, strength):
+    """How many combinations the rows leave out."""
+    return sum(
+        len(set(product(*(range(levels[f]) for f in c))) - {tuple(row[f] for f in c) for row in rows})
+        for c in combinations(range(len(levels)), strength)
+    )
 
 
 @pytest.mark.parametrize(
