@@ -13,9 +13,10 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing import identity
 from npconv.testing.candidate import adapted, declared_by
+from npconv.testing.climb import Climb, Rung
 from npconv.testing.exchange import Answered
 from npconv.testing.findings import Finding, find
-from npconv.testing.ladder import Climb, Rung, climb_up, gather_evidence
+from npconv.testing.ladder import climb_up, gather_evidence
 from npconv.testing.observation import REFUSED, Observation, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
+from npconv.testing.climb import Rung
 from npconv.testing.findings import Finding
-from npconv.testing.ladder import Rung
 
 EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2, "INCOMPLETE": 2}
 SHOWN = 5  # lines of one kind in the text; the JSON has all

@@ -5,7 +5,7 @@ import npconv
 import numpy as np
 import pytest
 from npconv.testing import check
-from npconv.testing.ladder import identical
+from npconv.testing.repeat_rungs import identical
 
 
 def soiled(values, byte):
