@@ -34,7 +34,7 @@ def module_name(name: str) -> str:
 
 MODULES = {module_name(name): name for name in SOURCES}
 # Those who use the core: the referee, the teacher, the command line and what it runs.
-USERS = {"testing", "explain", "exercise", "job", "cli", "__main__"}
+USERS = {"testing", "explain", "exercise", "job", "commands", "cli", "__main__"}
 
 
 def part(module: str) -> str:
@@ -160,6 +160,11 @@ def test_testing_and_explain_do_not_import_each_other(one, other):
 def test_only_the_entry_imports_the_command_line():
     users = {module for module, name in MODULES.items() if "npconv.cli" in imports_within(name)}
     assert users <= {"npconv.__main__"}
+
+
+def test_only_the_command_line_imports_the_commands():
+    users = {m for m, name in MODULES.items() if any(part(i) == "commands" for i in imports_within(name))}
+    assert {m for m in users if part(m) != "commands"} == {"npconv.cli"}
 
 
 # ---------------------------------------------------------------- what is never written

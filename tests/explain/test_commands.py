@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npconv import cli
 from npconv.cli import main
+from npconv.commands.convolution import GRAMMAR
 from npconv.problem import Problem
 
 
@@ -47,8 +47,8 @@ def test_flags_name_the_same_convolution_as_a_descriptor(flags, line, capsys):
 def test_the_help_spells_out_a_descriptor(command, capsys):
     assert main([command, "--help"]) == 0
     text = capsys.readouterr().out
-    assert cli.GRAMMAR in text
-    examples = [line.split()[0] for line in cli.GRAMMAR.splitlines() if "_i" in line]
+    assert GRAMMAR in text
+    examples = [line.split()[0] for line in GRAMMAR.splitlines() if "_i" in line]
     parsed = [Problem.parse(line) for line in examples]
     assert [problem.transposed for problem in parsed] == [False, True]
 
