@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from inspect import signature
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -224,6 +224,31 @@ def conv_double_backward(
 # ---------------------------------------------------------------- from arguments to a form
 
 
+P = ParamSpec("P")
+
+
+def kept(build: Callable[P, Form]) -> Callable[P, Form]:
+    """The same builder of forms, which for equal arguments gives the form that it made before."""
+    remember = lru_cache(maxsize=1024)(build)
+    remembering = cast("Callable[P, Form]", remember)  # lru_cache forgets what its function takes
+
+    @wraps(build)
+    def form(*args: P.args, **kwargs: P.kwargs) -> Form:
+        # Equal is not the same: 2.0 == 2 and True == 1, but only 2 and 1 are strides.
+        same = all(map(_exact, args)) and all(map(_exact, kwargs.values()))
+        return (remembering if same else build)(*args, **kwargs)
+
+    vars(form)["cache_clear"] = remember.cache_clear
+    return form
+
+
+def _exact(argument: Any) -> bool:
+    """Whether it consists of ints, strings and tuples of such, so that equal arguments are the same."""
+    kind = type(argument)
+    return kind is int or kind is str or argument is None or kind is tuple and all(map(_exact, argument))
+
+
+@kept
 def conv_form(
     input_shape: Sequence[int],
     weight_shape: Sequence[int],
@@ -236,35 +261,10 @@ def conv_form(
     names: tuple[str, str] = ("input", "weight"),
 ) -> Form:
     """The trilinear form of a convolution with these arguments; `names` are those that errors use."""
-    arguments = input_shape, weight_shape, stride, padding, dilation, groups, padding_mode, rank
-    # Equal is not the same: 2.0 == 2 and True == 1, but only 2 and 1 are strides.
-    return (_kept_form if _exact(arguments) else _conv_form)(*arguments, names)
-
-
-def _conv_form(
-    input_shape: Shape,
-    weight_shape: Shape,
-    stride: IntOrInts,
-    padding: Padding,
-    dilation: IntOrInts,
-    groups: int,
-    padding_mode: str,
-    rank: int | None,
-    names: tuple[str, str],
-) -> Form:
     geometry = convolution(
         input_shape, weight_shape, stride, padding, dilation, groups, rank=rank, names=names
     )
     return form_of(geometry, MAPS, padding_mode)
-
-
-_kept_form = lru_cache(maxsize=1024)(_conv_form)
-
-
-def _exact(argument: object) -> bool:
-    """Whether it consists of ints, strings and tuples of such, so that equal arguments are the same."""
-    kind = type(argument)
-    return kind is int or kind is str or argument is None or kind is tuple and all(map(_exact, argument))
 
 
 def form_of(geometry: Geometry, maps: Mapping[str, Map], padding_mode: str = "zeros") -> Form:

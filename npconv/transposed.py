@@ -10,16 +10,17 @@ reach s, and the forward, which would find a window there, is told to leave thos
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import grad, rules
 from npconv.arguments import IntOrInts, Padding
-from npconv.functional import fixed_rank
+from npconv.functional import fixed_rank, form_of, kept
 from npconv.rules import Gradients
 from npconv.transposed_geometry import transposed
-from npconv.trilinear import NO_BATCH, Form
+from npconv.trilinear import Form
 
 MAPS = {
     "output": lambda input, weight, geometry: grad.input_gradient(weight, input, geometry),
@@ -100,6 +101,7 @@ def conv_transpose_backward(
     return form.evaluate(rules.BACKWARD, grad_output, x, w)
 
 
+@kept
 def conv_transpose_form(
     input_shape: Sequence[int],
     weight_shape: Sequence[int],
@@ -116,14 +118,9 @@ def conv_transpose_form(
         input_shape, weight_shape, stride, padding, output_padding, groups, dilation,
         output_size=output_size, rank=rank,
     )  # fmt: skip
-    shapes = {
-        "input": geometry.output_shape,
-        "weight": geometry.weight_shape,
-        "output": geometry.input_shape,
-        "bias": (geometry.C,),
-    }
-    batch = () if geometry.batched else (NO_BATCH,)
-    return Form(geometry, MAPS, shapes, {"input": batch, "output": batch})
+    form = form_of(geometry, MAPS)
+    exchanged = {"input": geometry.output_shape, "output": geometry.input_shape, "bias": (geometry.C,)}
+    return replace(form, shapes={**form.shapes, **exchanged})
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (fixed_rank(conv_transpose, n) for n in (1, 2, 3))

@@ -13,7 +13,7 @@ import pytest
 import test_grad
 from geometries import NAMED
 
-from npconv import functional, grad
+from npconv import functional, grad, transposed
 from npconv.conv import forward
 from npconv.geometry import Axis
 from npconv.transforms import pad
@@ -26,9 +26,8 @@ def patch(monkeypatch):
     """Takes faults, and forgets before and after what is kept between calls: no fault outlives its test."""
 
     def forget():
-        for value in vars(functional).values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
+        for form in (functional.conv_form, transposed.conv_transpose_form):
+            form.cache_clear()
 
     forget()
     yield monkeypatch

@@ -12,6 +12,8 @@ from geometries import TRANSPOSED, Case, random_transposed, small_integers, tran
 
 import npconv
 from npconv import conv, conv_input, conv_transpose, conv_transpose_backward, vjp
+from npconv.functional import conv_form
+from npconv.transposed import conv_transpose_form
 
 FUNCTIONS = {rank: getattr(npconv, f"conv_transpose{rank}d") for rank in (1, 2, 3)}
 BACKWARD = {rank: getattr(npconv, f"conv_transpose{rank}d_backward") for rank in (1, 2, 3)}
@@ -260,3 +262,24 @@ def test_weight_bias_and_grad_output_must_fit() -> None:
         npconv.conv_transpose2d(x, w)
     with pytest.raises(ValueError, match=r"input: it has 1 axes"):
         conv_transpose(x[0, 0], w)
+
+
+# ---------------------------------------------------------------- what is kept between calls
+
+
+@pytest.mark.parametrize(
+    "form, x, w", [(conv_form, (1, 2, 7), (4, 2, 3)), (conv_transpose_form, (1, 4, 3), (4, 2, 3))]
+)
+def test_the_form_of_equal_arguments_is_made_once(form, x, w) -> None:
+    assert form(x, w, 2) is form(x, w, 2)
+    assert form(x, w, 2) is not form(x, w, 1)
+
+
+@pytest.mark.parametrize("function", [conv, conv_transpose])
+@pytest.mark.parametrize("equal", [True, 1.0])
+def test_what_equals_a_stride_is_not_one(function, equal) -> None:
+    x, w = integers((1, 1, 4)), integers((1, 1, 3))
+    function(x, w, stride=1)
+    for stride in (equal, (equal,)):
+        with pytest.raises(TypeError, match="stride.*it must be an integer"):
+            function(x, w, stride=stride)
