@@ -56,7 +56,9 @@ def chosen(what: str | None) -> dict[str, str]:
         return found
     problem = Problem.parse(str(what))
     if problem.transposed:
-        raise ValueError(f"problem: {what} is a transposed convolution; measure the convolution it belongs to")
+        raise ValueError(
+            f"problem: {what} is a transposed convolution; measure the convolution it belongs to"
+        )
     return {str(what): str(problem)}
 
 
@@ -82,7 +84,9 @@ def measure(layers: dict[str, str], seconds: float) -> Iterator[Measurement]:
         for direction, call in calls.items():
             taken = least_time(call, seconds)
             wall = bare_product(problem, direction, seconds)
-            yield Measurement(name, line, direction, taken, operations / taken / 1e9, wall, peak_scratch(call))
+            yield Measurement(
+                name, line, direction, taken, operations / taken / 1e9, wall, peak_scratch(call)
+            )
 
 
 def bare_product(problem: Problem, direction: str, seconds: float) -> float:
@@ -98,8 +102,12 @@ def bare_product(problem: Problem, direction: str, seconds: float) -> float:
     summed, columns = (summed // part, columns) if summed > columns else (summed, columns // part)
     x = np.ones((1, G * summed, 1, columns), np.float32)
     w = np.ones((G * rows, summed, 1, 1), np.float32)
-    none = dict(stride=(1, 1), padding=((0, 0), (0, 0)), dilation=(1, 1), input_dilation=(1, 1))
-    return part * least_time(lambda: forward(x, w, groups=G, **none), seconds)
+    one, none = (1, 1), ((0, 0), (0, 0))
+
+    def alone() -> np.ndarray:
+        return forward(x, w, stride=one, padding=none, dilation=one, input_dilation=one, groups=G)
+
+    return part * least_time(alone, seconds)
 
 
 def least_time(call: Callable[[], object], seconds: float) -> float:

@@ -42,7 +42,7 @@ def large_product(
         made = _turned_product(product, rows, columns, out)
     else:
         made = product(rows, columns, out)
-    if out is not None and made is out:
+    if into is not None and made is out:
         return into
     if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
         made = made.reshape(groups * O, n, OH, OW).swapaxes(0, 1)

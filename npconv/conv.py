@@ -64,12 +64,14 @@ def _slide(
     """The kernel for any number of axes: one is two, of which the first has size 1."""
     rank = weight.ndim - 2
     if rank == 2:
-        return slide(x, weight, tuple(stride), tuple(dilation), groups, sums=sums, into=into)
+        (sh, sw), (dh, dw) = stride, dilation
+        return slide(x, weight, (sh, sw), (dh, dw), groups, sums=sums, into=into)
     if rank > 2:
         return _slide_folded(x, weight, stride, dilation, groups, sums)
     if into is not None:
         into = into[:, :, :, None, :, None, :]
-    y = slide(x[:, :, None], weight[:, :, None], (1, *stride), (1, *dilation), groups, sums=sums, into=into)
+    (s,), (d,) = stride, dilation
+    y = slide(x[:, :, None], weight[:, :, None], (1, s), (1, d), groups, sums=sums, into=into)
     return y if y is into else y[:, :, 0]
 
 

@@ -97,9 +97,10 @@ class Pullback:
     arrays: tuple[np.ndarray | None, ...]
 
     def __repr__(self) -> str:
-        shapes = [f"{name} {self.form.shapes.get(self.rule.role(name))}" for name in self.rule.arrays]
+        roles = {name: self.rule.role(name) for name in self.rule.arrays[: self.cotangents]}
+        takes = ", ".join(f"{name} {self.form.shapes[role]}" for name, role in roles.items() if role)
         gives = ", ".join(s.name for s in self.rule.sums)
-        return f"<pullback: takes {', '.join(shapes[: self.cotangents])}; gives gradients by {gives}>"
+        return f"<pullback: takes {takes}; gives gradients by {gives}>"
 
     @property
     def cotangents(self) -> int:

@@ -160,7 +160,7 @@ def _positions(spec: object, letters: list[str], axes: int) -> Layout:
     return tuple(spec.index(letter) for letter in letters)
 
 
-def _permutation(spec: Sequence[int], axes: int) -> Layout:
+def _permutation(spec: object, axes: int) -> Layout:
     if not isinstance(spec, (list, tuple, np.ndarray, str)):
         raise TypeError(
             f"dimension_numbers: it has {spec!r} in it; it must have strings, or sequences of axes"

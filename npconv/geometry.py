@@ -16,7 +16,7 @@ parameter is raised here, before any work is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -219,7 +219,7 @@ called with input (1, 1, 2, 2), weight (1, 1, 3, 3), stride 1, padding 0, dilati
 
 
 @contextmanager
-def telling_the_call(arguments: dict[str, object]) -> Iterator[None]:
+def telling_the_call(arguments: Mapping[str, object]) -> Iterator[None]:
     """Add the whole call to whatever goes wrong inside."""
     try:
         yield

@@ -5,9 +5,10 @@ The plan says which pieces; here they are cut out, padded, and written or added 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def assemble(
     if filled < prod(shape[2:]):
         output[...] = 0  # what meets only inserted zeros is in no phase
     for phase in phases:
-        outputs = _by_window(output[(..., *(x.outputs for x in phase.lines))], phase.widths)
+        outputs = _by_window(output[_spatial(x.outputs for x in phase.lines)], phase.widths)
         for part in phase.parts:
             _add_part(slide, outputs, input, _rows(weight, phase, part), phase, part, sums)
     return output.reshape(shape)
@@ -76,10 +77,14 @@ def _by_window(y: np.ndarray, widths: tuple[int, ...]) -> np.ndarray:
     return split.transpose(0, 1, 2, *axes[1::2], *axes[::2])
 
 
+def _spatial(index: Iterable[Any]) -> tuple[Any, ...]:
+    """The index that means the spatial axes, which are the last."""
+    return (..., *index)
+
+
 def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
     """A part of the weight: (O, C/G, *k), or (O*w, C/G, *window) where windows are shared."""
-    alone = [slice(None) if len(x.places) > 1 else x.places[0][0] for x in phase.lines]
-    rows = weight[(..., *alone)]
+    rows = weight[_spatial(slice(None) if len(x.places) > 1 else x.places[0][0] for x in phase.lines)]
     if prod(phase.widths) == 1:
         rows = rows[part.weight]
         if min(rows.strides) >= 0 or prod(rows.shape[2:]) == 1:
