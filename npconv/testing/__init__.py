@@ -4,7 +4,8 @@ A verdict rests on exact integers, compared by equality; on index maps, read out
 on the trilinear identity; and, for floats, on a derived bound.  There is no tolerance anywhere.
 """
 
-from npconv.testing.assertions import assert_conv_close, cases
+from npconv.testing.assertions import assert_conv_close
 from npconv.testing.checking import check
+from npconv.testing.suite import cases
 
 __all__ = ["assert_conv_close", "cases", "check"]

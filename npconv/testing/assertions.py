@@ -1,20 +1,20 @@
-"""For test suites: one assertion with a derived bound, and the cases to run it on."""
+"""For test suites: one assertion with a derived bound."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from npconv.geometry import IntOrInts, Padding
+from npconv.geometry import IntOrInts, Padding, Shape
 from npconv.problem import Problem
-from npconv.testing.bounds import agrees, bounds
-from npconv.testing.candidate import Declared
-from npconv.testing.diagnose import diagnose
-from npconv.testing.observation import Case, Observation, comparable, exact_case
-from npconv.testing.parts import TAKES, array_shapes, reference, result_shape, taken
-from npconv.testing.problems import covering, full
+from npconv.testing.comparison import assert_near, numbers, result
+from npconv.testing.parts import TAKES, array_shapes, result_shape
+
+WITH_BATCH = ("input", "grad_output")  # arrays that may come without their batch axis
+BATCHED = ("forward", "grad_input", "transposed")  # parts whose result then has none either
 
 
 def assert_conv_close(
@@ -38,11 +38,16 @@ def assert_conv_close(
 
     part: "forward", "grad_input", "grad_weight", "grad_bias" or "transposed"; each needs its arrays
     (grad_input: grad_output, weight, input_size; grad_weight: grad_output, input, weight_size;
-    grad_bias: grad_output, weight_size).  The formats are those of the arrays; accumulate names the
-    accumulator's where it is another than npconv assumes (float32 for float16, else the input's).
+    grad_bias: grad_output).  An array in place of its size will do.  Where input and grad_output come
+    without a batch axis, the result has none either; grad_bias then needs weight_size, too.
+
+    The formats are those of the arrays: floats, integers (compared by equality) or complex numbers, whose
+    gradients are conjugated as PyTorch's are.  accumulate names the accumulator's where it is another
+    than npconv assumes (float32 for float16, else the input's).
 
     AssertionError: the worst element, its bound, the problem's descriptor, and the fault if it has
-    a name.  TypeError where an array is missing.
+    a name; also where the result is no array of numbers, or has another shape.  TypeError where an
+    argument is missing or holds no numbers; ValueError where shapes and parameters do not fit.
 
     >>> import npconv
     >>> x, w = np.arange(6.0).reshape(1, 1, 6), np.array([[[1.0, 2.0, 4.0]]])
@@ -54,157 +59,79 @@ def assert_conv_close(
       the weight is flipped; explains 2 of 2 wrong elements
     """
     given = dict(input=input, weight=weight, bias=bias, grad_output=grad_output)
-    arrays = {name: np.asarray(array) for name, array in given.items() if array is not None}
-    problem = _problem(
-        part, arrays, input_size, weight_size, stride, padding, dilation, groups, output_padding
-    )
-    compare(np.asarray(actual), part, problem, arrays, accumulate)
+    arrays = {name: numbers(name, array) for name, array in given.items() if array is not None}
+    shapes = _shapes(part, arrays, {"input": input_size, "weight": weight_size})
+    unbatched = _lack_batch(part, shapes)
+    if unbatched:
+        arrays = {name: array[None] if name in WITH_BATCH else array for name, array in arrays.items()}
+        shapes = {name: (1, *shape) if name in WITH_BATCH else shape for name, shape in shapes.items()}
+    parameters: dict[str, Any] = dict(stride=stride, padding=padding, dilation=dilation)
+    if part == "transposed":
+        parameters["output_padding"] = output_padding
+    problem = _problem(part, shapes, groups, parameters)
+    arrays = {name: arrays[name] for name in TAKES[part] if name in arrays}
+    due = result_shape(part, problem)
+    due = due[1:] if unbatched and part in BATCHED else due
+    got = result(actual, f"{part} of {problem}", due, np.result_type(*map(_kind, arrays.values())))
+    assert_near(got[None] if due != result_shape(part, problem) else got, part, problem, arrays, accumulate)
 
 
-def compare(
-    actual: np.ndarray, part: str, problem: Problem, arrays: dict[str, np.ndarray], accumulate: str = ""
-) -> None:
-    """The assertion for a problem that is already known."""
-    due_shape = result_shape(part, problem)
-    if actual.shape != due_shape:
-        raise AssertionError(f"{part} of {problem}: shape {actual.shape}, due {due_shape}")
-    exact = {name: comparable(array) for name, array in arrays.items()}
-    first = arrays[TAKES[part][0]].dtype
-    formats = Declared(input=first.name, accumulate=accumulate, output=actual.dtype.name).formats
-    with np.errstate(all="ignore"):  # the arrays may hold infinities and NaN
-        y = reference(part, problem, exact)
-        limit = bounds(part, problem, exact, y.astype(np.float64), formats).worst
-    got = comparable(actual)
-    if all(array.dtype.kind in "biu" for array in (actual, *arrays.values())):
-        limit = np.zeros(y.shape)
-    wrong = ~agrees(got, y, limit, formats[2])
-    if wrong.any():
-        raise AssertionError(_message(part, problem, exact, got, y, limit, wrong))
+def _kind(array: np.ndarray) -> type:
+    return complex if array.dtype.kind == "c" else float
 
 
-def _message(
-    part: str, problem: Problem, arrays: dict[str, np.ndarray], got: np.ndarray, y: np.ndarray,
-    limit: np.ndarray, wrong: np.ndarray,
-) -> str:  # fmt: skip
-    with np.errstate(all="ignore"):
-        excess = np.where(wrong, np.nan_to_num(abs(got - y) - limit, nan=np.inf), -1)
-    at = tuple(map(int, np.unravel_index(int(np.argmax(excess)), y.shape)))
-    lines = [
-        f"{part} of {problem}: {int(wrong.sum())} of {y.size} elements are off by more than "
-        f"rounding can explain",
-        f"  worst at {at}: got {got[at]}, due {y[at]}, bound {limit[at]:.2g}",
-    ]
-    if not np.isfinite(y).all():  # the table of faults predicts finite sums
-        return "\n".join(lines)
-    named = diagnose([Observation(Case(part, problem, arrays, y), "wrong", got, limit=limit)])
-    if named and named[0].complete and named[0].wrong:
-        lines.append("  " + str(named[0]).split(": ", 1)[1])
-    return "\n".join(lines)
-
-
-def _problem(
-    part: str,
-    arrays: dict[str, np.ndarray],
-    input_size: Sequence[int] | None,
-    weight_size: Sequence[int] | None,
-    stride: IntOrInts,
-    padding: Padding,
-    dilation: IntOrInts,
-    groups: int,
-    output_padding: IntOrInts,
-) -> Problem:
-    """The problem that the arrays and sizes belong to."""
+def _shapes(
+    part: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[str, Sequence[int] | None]
+) -> dict[str, Shape]:
+    """The shapes of the arrays, and those that are given as sizes; TypeError where one is missing."""
     if part not in TAKES:
         raise ValueError(f"part: {part!r} is not one of {', '.join(TAKES)}")
     needed = [name for name in TAKES[part] if name != "bias"]
     if missing := [name for name in needed if name not in arrays]:
         raise TypeError(f"{part}: it needs {', '.join(needed)}; {', '.join(missing)} missing")
+    shapes = {name: tuple(size) for name, size in sizes.items() if size is not None}
+    shapes |= {name: array.shape for name, array in arrays.items()}
+    for name in ("input", "weight") if part != "grad_bias" else ():
+        if name not in shapes:
+            raise TypeError(f"{part}: it needs {name}_size")
+    return shapes
+
+
+def _lack_batch(part: str, shapes: Mapping[str, Shape]) -> bool:
+    """Whether the images come without a batch axis; ValueError where that cannot be."""
+    axes = len(shapes["weight"] if "weight" in shapes else shapes["grad_output"])
+    lack = {}
+    for name in WITH_BATCH:
+        if name in shapes:
+            shape = shapes[name]
+            if len(shape) not in (axes, axes - 1) or not 3 <= axes <= 5:
+                raise ValueError(
+                    f"{name}: shape {shape} has {len(shape)} axes; beside a weight of {axes} axes it must have "
+                    f"{axes}, or {axes - 1} without a batch, and a weight has 3 to 5"
+                )
+            lack[name] = len(shape) == axes - 1
+    if len(set(lack.values())) > 1:
+        told = ", ".join(f"{name} {shapes[name]}" for name in lack)
+        raise ValueError(f"{part}: {told}: one has a batch axis and one has none; give both or neither")
+    return any(lack.values())
+
+
+def _problem(part: str, shapes: Mapping[str, Shape], groups: int, parameters: Mapping[str, Any]) -> Problem:
+    """The problem that the shapes belong to; ValueError where they do not fit each other."""
     if part == "grad_bias":
-        g = arrays["grad_output"]
-        return Problem(i=g.shape[2:], k=(1,) * (g.ndim - 2), N=g.shape[0], O=g.shape[1], C=1).canonical()
-    x = arrays["input"].shape if "input" in arrays else input_size
-    w = arrays["weight"].shape if "weight" in arrays else weight_size
-    if x is None or w is None:
-        raise TypeError(f"{part}: it needs {'input_size' if x is None else 'weight_size'}")
-    N, C, *i = x
-    first, second, *k = w
+        N, O, *o = shapes["grad_output"]
+        return Problem(i=tuple(o), k=(1,) * len(o), N=N, O=O, C=1).canonical()
+    N, C, *i = shapes["input"]
+    first, second, *k = shapes["weight"]
     transposed = part == "transposed"
-    return Problem(
+    problem = Problem(
         i=tuple(i), k=tuple(k), N=N, C=C, O=second * groups if transposed else first, G=groups,
-        stride=stride, padding=padding, dilation=dilation,  # type: ignore[arg-type]
-        output_padding=output_padding if transposed else 0,  # type: ignore[arg-type]
-        bias="bias" in arrays and part in ("forward", "transposed"), transposed=transposed,
+        bias="bias" in shapes and "bias" in TAKES[part], transposed=transposed, **parameters,
     ).canonical()  # fmt: skip
+    for name, due in array_shapes(problem).items():
+        if shapes.get(name, due) != due:
+            raise ValueError(f"{name}: shape {shapes[name]}, but {problem} has one of shape {due}")
+    return problem
 
 
-def cases(
-    part: str = "forward", *, strength: int = 2, rank: int = 2, dtype: str = "float32", output: str = ""
-) -> list[TestCase]:
-    """The exact cases of one part: every pair (strength 2) or triple (3) of parameter values.
-
-    Each case has .arguments (all keywords of the protocol: a kernel is called as kernel(**case.arguments)),
-    .arrays (by name, in `dtype`), .parameters (strides and the like), .due (the exact result, int64),
-    .problem and .check(result); its str, the descriptor, serves as a test id.
-
-    >>> case = cases()[1]
-    >>> list(case.arguments)
-    ['input', 'weight', 'bias', 'stride', 'padding', 'dilation', 'groups']
-    >>> case.arguments["bias"] is None, cases("grad_input")[1].arguments["input_size"]
-    (True, (1, 2, 7, 9))
-    >>> str(case), case.parameters["groups"], sorted(case.arrays)
-    ('C2O4G2_i7x9_k3x2_s2x3_p1:2x2:1_d2x1', 2, ['input', 'weight'])
-    """
-    declared = Declared(input=dtype, output=output)
-    made = (
-        exact_case(part, problem, declared)
-        for problem in covering(full(rank, transposed=part == "transposed"), strength)
-    )
-    return [TestCase(case, declared) for case in made]
-
-
-class TestCase:
-    """One exact case, ready for a kernel."""
-
-    __test__ = False  # the name is for its users; pytest is not to collect it
-
-    def __init__(self, case: Case, declared: Declared):
-        given, _, output = (f.dtype for f in declared.formats)
-        kinds = {"bias": output} if given.kind in "iu" else {}  # as `check` hands out the bias of integers
-        self.problem, self.part, self.due = case.problem, case.part, case.due
-        self._exact = dict(case.arrays)
-        self.arrays = {
-            name: case.arrays[name].astype(kinds.get(name, given))
-            for name in TAKES[case.part]
-            if name in array_shapes(case.problem)
-        }
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """Keywords as the protocol has them: tuples with one entry an axis, padding as pairs."""
-        p = self.problem
-        shared = dict(stride=p.stride, padding=p.padding, dilation=p.dilation, groups=p.G)
-        return {**shared, "output_padding": p.output_padding} if p.transposed else shared
-
-    @property
-    def arguments(self) -> dict[str, object]:
-        """All that a function of the protocol takes: arrays (a bias that is not there is None), the size
-        of the result of a gradient, and the parameters; a bias gradient takes grad_output alone."""
-        arrays: dict[str, object] = dict(taken(self.part, self.arrays))
-        if self.part == "grad_bias":
-            return arrays
-        size = {"grad_input": "input_size", "grad_weight": "weight_size"}.get(self.part)
-        sizes = {size: result_shape(self.part, self.problem)} if size else {}
-        return {**arrays, **sizes, **self.parameters}
-
-    def check(self, actual: ArrayLike) -> None:
-        """Assert equality; the message names the fault."""
-        got = np.asarray(actual)
-        compare(comparable(got), self.part, self.problem, {name: self._exact[name] for name in self.arrays})
-
-    def __str__(self) -> str:
-        return str(self.problem)
-
-    __repr__ = __str__
-
-
-__all__ = ["TestCase", "assert_conv_close", "cases", "compare"]
+__all__ = ["assert_conv_close"]

@@ -33,7 +33,8 @@ class Bounds(NamedTuple):
 
 def magnitude(part: str, problem: Problem, arrays: Arrays) -> np.ndarray:
     """A: the same convolution of absolute values, in float64."""
-    return reference(part, problem, {name: abs(a.astype(np.float64)) for name, a in arrays.items()})
+    wide = {name: a if np.iscomplexobj(a) else a.astype(np.float64) for name, a in arrays.items()}
+    return reference(part, problem, {name: abs(a) for name, a in wide.items()})
 
 
 def bounds(
@@ -44,7 +45,8 @@ def bounds(
 
     `formats` are those of input, accumulator and output.  Where the arrays already hold values of the
     input format (`rounded_inputs`), reading them rounds nothing.  What float64 itself may err by, and
-    what underflow may lose (n smallest normal numbers), is added.
+    what underflow may lose (n smallest normal numbers), is added.  Of complex numbers the bounds hold for
+    the real and the imaginary part alike: each is a sum of two real products for every complex one.
 
     >>> single = (named("float32"),) * 3
     >>> x, w = np.ones((1, 1, 4)), np.ones((1, 1, 4))
@@ -53,7 +55,7 @@ def bounds(
     >>> (bounds("forward", Problem.parse("i4_k4"), arrays, y, single).worst / 2**-24).round(2)
     array([[[20.]]])
     """
-    n = terms(part, problem)
+    n = terms(part, problem) * (2 if np.iscomplexobj(y) else 1)
     A = magnitude(part, problem, arrays)
     return Bounds(*(_bound(m, n, A, abs(y), formats, rounded_inputs) for m in (n, sqrt(n))))
 
@@ -76,12 +78,14 @@ def _bound(
 
 def agrees(got: np.ndarray, y: np.ndarray, limit: np.ndarray, output: Format) -> np.ndarray:
     """Elements of a result that are right: within the limit where y is finite, else the same infinity
-    or NaN.  Where y, moved by the limit, rounds beyond the output's largest number, so may the result.
+    or NaN; complex ones in both parts.  Where y, moved by the limit, rounds beyond the output's largest number, so may the result.
 
     >>> y = np.array([1.0, np.inf, np.nan, 7e4])
     >>> agrees(np.array([np.inf, np.inf, np.nan, np.inf]), y, np.zeros(4), named("float16")).tolist()
     [False, True, True, True]
     """
+    if np.iscomplexobj(y):
+        return agrees(got.real, y.real, limit, output) & agrees(got.imag, y.imag, limit, output)
     with np.errstate(all="ignore"):
         near = np.isfinite(y) & (abs(got - y) <= limit)
         overflow = np.isfinite(y) & (abs(y) + limit >= output.overflow) & (got == np.copysign(np.inf, y))
