@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from npconv.testing.climb import Climb, Rung
@@ -85,4 +86,4 @@ def _even_or_not(domain: Domain, accepts: Callable[..., bool]) -> Domain:
     negative = accepts("negative padding", **dict.fromkeys(ends, -1))
     for end in ends:
         domain = domain.without(end, [v for v in FACTORS[end] if v >= 0 or negative])
-    return Domain(domain.factors, uneven, domain.transposed, domain.rank)
+    return replace(domain, ends=domain.ends if uneven else ("top", "left"))
