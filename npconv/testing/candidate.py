@@ -31,6 +31,7 @@ from npconv.testing.parts import PARTS, TAKES, parts_of, result_shape
 
 PROTOCOL = (*PARTS, "backward")
 FROM_BACKWARD = ("grad_input", "grad_weight", "grad_bias")
+TAKEN_BY_BACKWARD = ("grad_output", "input", "weight")
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,10 @@ class Call:
     problem: Problem
     arrays: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     memory: str = "plain"
+    array: str = ""  # the one array that lies so; all of them without a name
     out: float | None = None  # what the output holds before the call, where the candidate takes one
+    before: Mapping[str, np.ndarray] | None = None  # numbers of a call made first, in the same memory
+    after: Mapping[str, np.ndarray] | None = None  # numbers of a call made before the result is read
     size: int = 0  # elements of the right result
 
 
@@ -123,28 +127,37 @@ class Candidate:
         except (TypeError, ValueError):
             return False
 
-    def answer(self, call: Call) -> tuple[Any, str]:
-        """The candidate's result in npconv's layout, and the name of an input that it wrote into."""
-        problem, part = call.problem, call.part
-        given = {
-            name: None if name not in call.arrays else self._inward(name, call.arrays[name], call)
-            for name in TAKES[part]
-        }
-        kept = {name: array.copy() for name, array in given.items() if array is not None}
-        result = self._result(part, problem, given, call)
+    def answer(self, call: Call) -> tuple[Any, str, str]:
+        """The candidate's result in npconv's layout, the names of inputs that it wrote into, and of
+        those whose memory the result shares."""
+        given = self._given(call, call.arrays if call.before is None else call.before)
+        if call.before is not None:
+            self._result(call, given)
+            for name, array in self._given(call, call.arrays).items():
+                given[name][...] = array
+        kept = {name: array.copy() for name, array in given.items()}
+        result = self._result(call, given)
+        if call.after is not None:
+            self._result(call, self._given(call, call.after))
         written = [name for name, before in kept.items() if before.tobytes() != given[name].tobytes()]
-        return self._outward(part, problem, result), ", ".join(written)
+        shared = (
+            [name for name in given if np.may_share_memory(given[name], result)] if _is_array(result) else []
+        )
+        return self._outward(call.part, call.problem, result), ", ".join(written), ", ".join(shared)
 
-    def _result(self, part: str, problem: Problem, given: dict[str, Any], call: Call) -> Any:
+    def _given(self, call: Call, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The arrays that the function takes, as it wants them; a bias that is not there is left out."""
+        names = TAKES[call.part] if call.part in self.functions else TAKEN_BY_BACKWARD
+        return {name: self._inward(name, arrays[name], call) for name in names if name in arrays}
+
+    def _result(self, call: Call, given: Mapping[str, np.ndarray]) -> Any:
+        problem, part = call.problem, call.part
         p = dict(stride=problem.stride, padding=problem.padding, dilation=problem.dilation, groups=problem.G)
-        if part == "grad_bias" and part in self.functions:
-            return self.functions[part](given["grad_output"])
-        if part in FROM_BACKWARD and part not in self.functions:
-            every = {
-                name: self._inward(name, call.arrays[name], call)
-                for name in ("grad_output", "input", "weight")
-            }
-            return self.functions["backward"](*every.values(), **p)[FROM_BACKWARD.index(part)]
+        if part not in self.functions:
+            return self.functions["backward"](*given.values(), **p)[FROM_BACKWARD.index(part)]
+        arrays = [given.get(name) for name in TAKES[part]]
+        if part == "grad_bias":
+            return self.functions[part](*arrays)
         if part == "transposed":
             p["output_padding"] = problem.output_padding
         sizes = {"grad_input": ("input",), "grad_weight": ("weight",)}.get(part, ())
@@ -152,7 +165,7 @@ class Candidate:
         if call.out is not None:
             shape = self._laid_out(part, result_shape(part, problem))
             p["out"] = np.full(shape, call.out, self.declared.formats[2].dtype)
-        return self.functions[part](*given.values(), *shapes, **p)
+        return self.functions[part](*arrays, *shapes, **p)
 
     def _laid_out(self, array: str, shape: Shape) -> Shape:
         order = self.declared.order(array, len(shape))
@@ -164,7 +177,8 @@ class Candidate:
         order = self.declared.order(name, array.ndim)
         array = np.asarray(array)
         laid = array if order is None else array.transpose(order)
-        return MEMORY[call.memory](np.array(laid, kind.dtype, order="C"))
+        way = MEMORY[call.memory if call.array in ("", name) else "plain"]
+        return way(np.array(laid, kind.dtype, order="C"))
 
     def _outward(self, part: str, problem: Problem, result: Any) -> Any:
         if not isinstance(result, np.ndarray):
@@ -172,6 +186,10 @@ class Candidate:
         order = self.declared.order(part, result.ndim)
         same_rank = result.ndim == problem.rank + 2
         return result if order is None or not same_rank else result.transpose(np.argsort(order))
+
+
+def _is_array(result: Any) -> bool:
+    return isinstance(result, np.ndarray)
 
 
 def _reversed(x: np.ndarray) -> np.ndarray:
@@ -185,13 +203,36 @@ def _strided(x: np.ndarray) -> np.ndarray:
     return view
 
 
+def _cut_out(x: np.ndarray) -> np.ndarray:
+    wide = np.zeros([n + 2 for n in x.shape], x.dtype)
+    view = wide[(slice(1, -1),) * x.ndim]
+    view[...] = x
+    return view
+
+
+def _channels_last(x: np.ndarray) -> np.ndarray:
+    return x if x.ndim < 3 else np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
+
+
+def _read_only(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
+
+
 # The same values, lying in memory in different ways.
 MEMORY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "plain": lambda x: x,
     "Fortran order": np.asfortranarray,
     "every second element of a larger array": _strided,
+    "a window of a larger array": _cut_out,
+    "channels last": _channels_last,
     "backwards": _reversed,
+    "read-only": _read_only,
 }
+
+# An array of one value, which takes the memory of one number: what the gradient of a sum is.
+BROADCAST = "one number, broadcast"
+MEMORY[BROADCAST] = lambda x: np.broadcast_to(x[(0,) * x.ndim], x.shape)
 
 
 def adapted(candidate: Any, declared: Declared = Declared()) -> Candidate:

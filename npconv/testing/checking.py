@@ -21,6 +21,7 @@ from npconv.testing.observation import REFUSED, Observation, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.problems import full
+from npconv.testing.repeat_rungs import in_company
 from npconv.testing.report import Report
 from npconv.testing.running import Apart, Inside, Runner
 from npconv.testing.trigger import trigger
@@ -96,9 +97,15 @@ def judge(
     else:
         climb_up(climb)
     broken = any(rung.failed for rung in climb.rungs)
-    if broken and only is None and any(o.failed for o in climb.observations + climb.index_maps):
+    spoken = any(rung.told for rung in climb.rungs)
+    if (
+        broken
+        and not spoken
+        and only is None
+        and any(o.failed for o in climb.observations + climb.index_maps)
+    ):
         gather_evidence(climb)
-    findings = find(climb.observations, runner, runner.declared, name) if broken else []
+    findings = find(climb.observations, runner, runner.declared, name) if broken and not spoken else []
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
     facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
@@ -158,7 +165,11 @@ def _one(climb: Climb, problem: Problem) -> None:
         if part in parts_of(problem):
             climb.domains[part] = full(problem.rank)
             if could_show(part, problem, climb.runner.declared):
-                climb.take(rung, climb.ask(part, problem))
+                o = climb.ask(part, problem)
+                climb.take(rung, o)
+                if told := in_company(climb, rung, o.case):
+                    rung.failed.append(f"{part}: {told}")
+                    rung.told[f"{part}: {told}"] = ""
             else:
                 rung.notes.append(f"{part}: more terms than exact data allow in the declared formats")
 
@@ -180,8 +191,13 @@ def _findings_of_rungs(climb: Climb, findings: Sequence[Finding], facts: Mapping
         f"{name}: {facts[name]}" for name in facts if "significand" in name and ", declared" in facts[name]
     ]
     known = "; " + "; ".join(narrow) if narrow and broken and broken[0].name == "numerics" else ""
-    told = dict.fromkeys(line + known for rung in broken for line in rung.failed)
-    return [Finding(line.split(":")[0].split(",")[0], line, True) for line in list(told)[:5]]
+    told = {
+        line: when for rung in broken for line, when in (rung.told or dict.fromkeys(rung.failed, "")).items()
+    }
+    return [
+        Finding(line.split(":")[0].split(",")[0], line + known, True, when)
+        for line, when in list(told.items())[:5]
+    ]
 
 
 def _unsupported(climb: Climb) -> dict[str, list[str]]:

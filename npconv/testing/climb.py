@@ -17,13 +17,16 @@ CRASHES = 5  # a part that crashed as often is not asked again
 
 @dataclass
 class Rung:
-    """What one rung did: how many cases, and what failed or looked odd."""
+    """What one rung did: how many cases, and what failed or looked odd.
+
+    told: what the failures come to, and when it strikes, where the lines of `failed` do not say it best."""
 
     name: str
     cases: int = 0
     failed: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -69,3 +72,8 @@ class Climb:
             rung.failed.append(f"{o.case}: {o.detail or o.kind}")
         elif o.kind == INEXACT:
             rung.odd.append(f"{o.case}: {o.detail}")
+        if o.wider:
+            due = self.runner.declared.formats[2].name
+            line = f"{o.part} returns {o.wider}, wider than {due}: it is judged as {due}"
+            if not any(line in earlier.notes for earlier in self.rungs):
+                rung.notes.append(line)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
 from npconv.testing.diagnose import Explanation, diagnose, explains, rivals
-from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
+from npconv.testing.narrow import NOT_REPEATABLE, narrow_sums, saturated, unrepeatable
 from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
 from npconv.testing.probes import observed_formula
@@ -25,7 +25,9 @@ TOLD = {
     "hung": "does not come back:",
     "crashed": "crashes:",
     "wrote": "writes into its inputs:",
+    "shares": "gives out the memory of its inputs:",
     "type": "gives the wrong type:",
+    "size": "writes a file of the wrong size:",
     "missing": "has no result:",
 }
 
@@ -77,8 +79,8 @@ def _of_part(
         for sentence, named, about in told
     ]
     for finding, about in zip(findings, (t.about for t in told)):
-        # A single case, or a program that ended early, says nothing of conditions.
-        if len(observations) == 1 or about[0].kind == "missing":
+        # A single case, chance, or a program that ended early says nothing of conditions.
+        if len(observations) == 1 or about[0].kind == "missing" or NOT_REPEATABLE in finding.sentence:
             finding.trigger = ""
     first = findings[0]
     smallest = _smallest(told[0].about, runner)
@@ -98,6 +100,8 @@ def _by_values(
     wrong = [o for o in observations if o.kind in ("wrong", "shape")]
     if not wrong:
         return []
+    if runner is not None and (chance := unrepeatable(part, observations, runner)):
+        return [Told(chance, True, wrong)]
     if other := mistaken(part, wrong):
         return [Told(other, True, wrong)]
     if len(observations) == 1 and len(several := rivals(observations)) > 1:
@@ -105,8 +109,6 @@ def _by_values(
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
         return [Told(str(explanations[0]), True, wrong)]
-    if runner is not None and (chance := unrepeatable(part, wrong, runner)):
-        return [Told(chance, True, wrong)]
     if end := saturated(part, wrong):
         return [Told(end, True, wrong)]
     if runner is not None and (narrow := narrow_sums(part, wrong, runner, declared)):

@@ -9,18 +9,18 @@ from npconv.testing.edge_rungs import edges
 from npconv.testing.exact_rungs import index_maps, pairs, real_layers, triples
 from npconv.testing.float_rungs import floats
 from npconv.testing.memory_rungs import memory, written
-from npconv.testing.repeat_rungs import determinism
+from npconv.testing.repeat_rungs import repeats
 from npconv.testing.support import shapes
 
 RUNGS: dict[str, Callable[[Climb, Rung], None]] = {
     "shapes": shapes,
     "written": written,
+    "repeated calls": repeats,
     "index maps": index_maps,
     "exact, every pair": pairs,
     "exact, every triple": triples,
     "numerics": floats,
     "memory order": memory,
-    "determinism": determinism,
     "edges": edges,
     "real layers": real_layers,
 }

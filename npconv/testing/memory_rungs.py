@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
-from npconv.testing.candidate import MEMORY
+from npconv.problem import Problem
+from npconv.testing.candidate import BROADCAST, MEMORY
 from npconv.testing.climb import Climb, Rung
-from npconv.testing.observation import REFUSED, Observation, could_show
+from npconv.testing.observation import REFUSED, RIGHT, Case, Observation, could_show, exact_case, observe
+from npconv.testing.parts import TAKES, array_shapes, reference
+from npconv.testing.trigger import trigger
 from npconv.testing.typical import typical
 
 SENTINEL = 7.0
 
 
 def written(climb: Climb, rung: Rung) -> None:
-    """Every element is written, and nothing is added to what was there: twice, over soiled memory."""
+    """Every element is written, over soiled memory, and nothing is added to what the output held; the
+    result has memory of its own."""
+    integers = climb.runner.declared.formats[2].is_integer
     for part in climb.parts:
-        problem = typical(climb.domains[part])[-1]
-        first = climb.ask(part, problem, memory="plain")
-        again = climb.ask(part, problem, memory="plain")
-        if first.kind == "right" and again.failed:
-            doubled = again.got is not None and again.got.shape == again.case.due.shape
-            doubled = doubled and np.array_equal(again.got, 2 * again.case.due)
-            told = "the second call adds to the result of the first" if doubled else again.detail
-            rung.failed.append(f"{part}: {told}, on {again.case}")
-        rung.cases += 1
+        first = climb.ask(part, typical(climb.domains[part])[-1], memory="plain")
+        own = observe(climb.runner, _copy(part, climb.rank))
+        rung.cases += 2
+        if own.kind == "shares":
+            rung.failed.append(f"{part}: {own.detail}: to write into one changes the other, on {own.case}")
         if not climb.runner.takes_out(part):
             continue
-        for content in (np.nan, SENTINEL) if not climb.runner.declared.formats[2].is_integer else (SENTINEL,):
-            o = climb.ask(part, problem, out=content)
+        for content in (SENTINEL,) if integers else (np.nan, SENTINEL):
+            o = observe(climb.runner, first.case, out=content)
             rung.cases += 1
-            if o.failed and first.kind == "right":
+            if o.failed and first.kind == RIGHT:
                 rung.failed.append(f"{part}: {_left(o, content)}, on {o.case}")
+
+
+def _copy(part: str, rank: int) -> Case:
+    """One element times 1: the result is a copy of an input, and tempts to hand out the input itself."""
+    ones = (1,) * rank
+    problem = Problem(i=ones, k=ones, transposed=part == "transposed").canonical()
+    arrays = {name: np.ones(shape, np.int64) for name, shape in array_shapes(problem).items()}
+    return Case(part, problem, arrays, reference(part, problem, arrays))
 
 
 def _left(o: Observation, content: float) -> str:
@@ -44,18 +56,48 @@ def _left(o: Observation, content: float) -> str:
 
 
 def memory(climb: Climb, rung: Rung) -> None:
-    """The same values, lying in memory in other ways."""
+    """The same values, lying in memory in other ways: each array alone, then all together."""
     for part in climb.parts:
-        for problem in typical(climb.domains[part])[1::3]:
+        seen: dict[tuple[str, str], list[Observation]] = {}
+        for problem in typical(climb.domains[part]):
             if not could_show(part, problem, climb.runner.declared):
                 continue
-            plain = climb.ask(part, problem, memory="plain")
-            for name in list(MEMORY)[1:]:
-                o = climb.ask(part, problem, memory=name)
+            case = exact_case(part, problem, climb.runner.declared)
+            if observe(climb.runner, case).kind != RIGHT:
+                continue
+            for way, array, asked in _ways(case):
+                o = observe(climb.runner, asked, memory=way, array=array)
                 rung.cases += 1
-                if o.failed and plain.kind == "right":
-                    rung.failed.append(
-                        f"{part}: wrong where the inputs lie in memory as {name}: {o.detail}, on {o.case}"
-                    )
-                elif o.kind == REFUSED:
-                    rung.notes.append(f"{part}: refuses inputs that lie in memory as {name} ({o.detail})")
+                seen.setdefault((way, array), []).append(o)
+        _take(rung, part, seen)
+        climb.progress(f"{rung.name}: {part}")
+
+
+def _ways(case: Case) -> Iterator[tuple[str, str, Case]]:
+    """A way to lie in memory, the array that does (all without a name), and the case to ask."""
+    arrays = [name for name in TAKES[case.part] if name in case.arrays]
+    for way in MEMORY:
+        if way not in ("plain", BROADCAST):
+            yield from ((way, array, case) for array in (*arrays, ""))
+    for array in arrays:  # one value stands in all places, so another result is due
+        level = {**case.arrays, array: np.full_like(case.arrays[array], case.arrays[array].flat[0])}
+        yield BROADCAST, array, replace(case, arrays=level, due=reference(case.part, case.problem, level))
+
+
+def _take(rung: Rung, part: str, seen: dict[tuple[str, str], list[Observation]]) -> None:
+    """Into the rung; of all arrays together only what shows in none alone."""
+    alone = {
+        way for (way, array), observations in seen.items() if array and any(o.failed for o in observations)
+    }
+    for (way, array), observations in seen.items():
+        failing = [o for o in observations if o.failed]
+        refused = [o for o in observations if o.kind == REFUSED]
+        which = f"{array} lies" if array else "the arrays lie"
+        if failing and (array or way not in alone):
+            first = failing[0]
+            line = f"{part}: wrong where {which} in memory as {way}: {first.detail}, on {first.case}"
+            passing = [o.problem for o in observations if not o.failed and o.kind != REFUSED]
+            rung.failed.append(line)
+            rung.told[line] = trigger([o.problem for o in failing], passing) if passing else ""
+        if refused:
+            rung.notes.append(f"{part}: refuses calls where {which} in memory as {way} ({refused[0].detail})")

@@ -13,15 +13,22 @@ from npconv.testing.formats import Format, named
 from npconv.testing.observation import Observation, exact_case, number, observe
 from npconv.testing.running import Runner
 
+NOT_REPEATABLE = "not repeatable: the same call gives other results"
 ASKED = 12  # cases that are put to the candidate again
 GUARD = 2  # bits beyond the format's: blocks of sums may be added up in a wider one
 
 
-def unrepeatable(part: str, wrong: Sequence[Observation], runner: Runner) -> str:
-    """A failure that is gone when the same case is asked again."""
-    for o in wrong[:ASKED]:
-        if observe(runner, o.case).kind == "right":
-            return f"{part}: not repeatable: the same call gives other results, on {o.problem}"
+def unrepeatable(part: str, observations: Sequence[Observation], runner: Runner) -> str:
+    """Cases that come out otherwise when they are asked again, the last first: wrong ones right, or the
+    first right ones wrong."""
+    wrong = [o for o in observations if o.kind in ("wrong", "shape")][:ASKED]
+    right = [o for o in observations if o.kind == "right"][:ASKED]
+    for o in (*reversed(wrong), *reversed(right)):
+        again = observe(runner, o.case).kind
+        if again == "hung":
+            break
+        if (again == "right") != (o.kind == "right"):
+            return f"{part}: {NOT_REPEATABLE}, on {o.problem}"
     return ""
 
 

@@ -18,7 +18,7 @@ from npconv.testing.running import Answer, Runner, type_name
 
 # The kinds of an observation. "inexact": every element within the rounding bound, but not equal.
 RIGHT, REFUSED, INEXACT = "right", "refused", "inexact"
-FAILED = ("wrong", "shape", "type", "raised", "hung", "crashed", "wrote", "missing")
+FAILED = ("wrong", "shape", "type", "size", "raised", "hung", "crashed", "wrote", "shares", "missing")
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Observation:
     got: np.ndarray | None = field(default=None, repr=False)
     detail: str = ""
     limit: np.ndarray | float = field(default=0.0, repr=False)  # what rounding may do; exact data: nothing
+    wider: str = ""  # the dtype of the result, where it is wider than what is due
 
     @property
     def part(self) -> str:
@@ -81,44 +82,70 @@ class Observation:
         return ~((self.got == self.case.due) | (abs(self.got - self.case.due) <= self.limit))
 
 
-def observe(runner: Runner, case: Case, memory: str = "plain", out: float | None = None) -> Observation:
-    """Put a case to a candidate and judge what comes."""
-    answer = runner.run(Call(case.part, case.problem, case.arrays, memory, out, case.due.size))
-    return judged(case, answer, runner.declared)
+def observe(runner: Runner, case: Case, **how: Any) -> Observation:
+    """Put a case to a candidate, in the way that further fields of a `Call` say, and judge what comes."""
+    call = Call(case.part, case.problem, case.arrays, size=case.due.size, **how)
+    return judged(case, runner.run(call), runner.declared)
 
 
 def judged(case: Case, answer: Answer, declared: Declared) -> Observation:
     """The judgement of an answer on exact data: equality, and the right shape and type."""
-    if answer.kind == "wrote":
-        return Observation(case, "wrote", detail=f"it writes into its input {answer.message}")
-    if answer.kind != "value":
-        return Observation(case, answer.kind, detail=answer.message)
-    if fault := _type_fault(answer.value, declared):
-        return Observation(case, "type", detail=fault)
+    if kind := without_array(answer, declared):
+        return Observation(case, *kind)
     got = comparable(answer.value)
     due = result_shape(case.part, case.problem)
     if got.shape != due:
         return Observation(case, "shape", got, f"shape {got.shape}, due {due}")
+    wider = wider_dtype(answer.value, declared)
     if np.array_equal(got, case.due):
-        return Observation(case, RIGHT, got)
+        return Observation(case, RIGHT, got, wider=wider)
     if _only_rounded(case, got, declared):
-        return Observation(case, INEXACT, got, "not equal, but near: this is no plain sum of products")
-    return Observation(case, "wrong", got, _first_difference(case, got))
+        told = "not equal, but near: this is no plain sum of products"
+        return Observation(case, INEXACT, got, told, wider=wider)
+    return Observation(case, "wrong", got, _first_difference(case, got), wider=wider)
+
+
+def without_array(answer: Answer, declared: Declared) -> tuple[str, None, str] | None:
+    """The kind of an answer that brought nothing to compare, and what is to be said of it."""
+    if answer.kind == "wrote":
+        return "wrote", None, f"it writes into its input {answer.message}"
+    if answer.kind == "shares":
+        return "shares", None, f"the result shares the memory of {answer.message}"
+    if answer.kind != "value":
+        return answer.kind, None, answer.message
+    if fault := _type_fault(answer.value, declared):
+        return "type", None, fault
+    return None
 
 
 def comparable(value: np.ndarray) -> np.ndarray:
     """float64 for any format, int64 for integers: what is compared with the reference."""
-    return value.astype(np.int64 if value.dtype.kind in "biu" else np.float64)
+    return np.asarray(value).astype(np.int64 if value.dtype.kind in "biu" else np.float64)
 
 
 def _type_fault(value: Any, declared: Declared) -> str:
+    """What is wrong with the type of a result: it must hold every number of the output's format."""
     if not isinstance(value, np.ndarray):
         return f"the result is a {type_name(value)}, not an array"
     if value.dtype.kind not in "biuf" and value.dtype.name != "bfloat16":
         return f"the result has dtype {value.dtype}, which holds no real numbers"
-    if declared.output and value.dtype.name not in (declared.formats[2].dtype.name, declared.output):
+    due = declared.formats[2]
+    if value.dtype.name in (due.dtype.name, due.name):
+        return ""
+    if declared.output:
         return f"the result has dtype {value.dtype}, declared {declared.output}"
+    if not np.can_cast(due.dtype, value.dtype):
+        return (
+            f"the result has dtype {value.dtype}, which does not hold all of {due.name}, due for "
+            f"{declared.input} inputs; if it is meant so, declare the output"
+        )
     return ""
+
+
+def wider_dtype(value: np.ndarray, declared: Declared) -> str:
+    """The dtype of a result, where it is wider than the output's format."""
+    due = declared.formats[2]
+    return "" if value.dtype.name in (due.dtype.name, due.name) else value.dtype.name
 
 
 def _only_rounded(case: Case, got: np.ndarray, declared: Declared) -> bool:

@@ -31,7 +31,8 @@ SLIPS = ("broadcast", "core dimension", "cannot reshape", "not aligned", "inhomo
 
 @dataclass(frozen=True)
 class Answer:
-    """kind: "value", "refused", "raised", "hung", "crashed", "wrote" (into an input), "missing" (a file)."""
+    """kind: "value", "refused", "raised", "hung", "crashed", "wrote" (into an input), "shares" (the memory
+    of an input), "missing" (a file)."""
 
     kind: str
     value: Any = None
@@ -61,7 +62,7 @@ def attempt(candidate: Candidate, call: Call) -> Answer:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             _soil(call.size)
-            value, written = candidate.answer(call)
+            value, written, shared = candidate.answer(call)
     except NotImplementedError as error:
         return Answer("refused", message=_line(error))
     except ValueError as error:
@@ -71,7 +72,9 @@ def attempt(candidate: Candidate, call: Call) -> Answer:
         return Answer("hung")
     except (Exception, SystemExit) as error:
         return Answer("raised", message=_line(error))
-    return Answer("wrote", value, written) if written else Answer("value", value)
+    if written:
+        return Answer("wrote", value, written)
+    return Answer("shares", value, shared) if shared else Answer("value", value)
 
 
 def _line(error: BaseException) -> str:

@@ -20,7 +20,8 @@ def typical(domain: Domain) -> list[Problem]:
         return {name: next((v for v in wanted if v in domain.factors[name]), least[name])}
 
     some = {**least, **pick("channels", (1, 2)), **pick("bias", False), **pick("batch", 1)}
-    strided = {**some, **pads, **pick("stride", (2, 3)), **pick("remainder", (1, 1))}
+    more = {**some, **pads, **pick("bias", True), **pick("batch", 2)}
+    strided = {**more, **pick("stride", (2, 3)), **pick("remainder", (1, 1))}
     dilated = {**some, **pick("dilation", (2, 1))}
     both = {
         **strided,
