@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
 
-LARGEST = 2**40  # bytes of a result: no machine would hold more, and the list of its tiles would not end
+LARGEST = 2**40  # bytes of a result or a padded input: no machine holds more, and the tiles would not end
 SPREAD = 64  # a small problem's padded and dilated input may be so much larger than its columns
 SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
@@ -125,8 +125,10 @@ def plan(
         (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1
         for i, k, s, d, l, lo, hi in zip(i, k, stride, dilation, input_dilation, *ends)
     ]
-    if N * O * prod(o) * itemsize > LARGEST:
-        raise MemoryError(f"the result would have {N * O * prod(o)} elements; this is more than 2**40 bytes")
+    padded = [i + max(lo, 0) + max(hi, 0) for i, lo, hi in zip(i, *ends)]
+    for name, elements in (("result", N * O * prod(o)), ("padded input", N * groups * channels * prod(padded))):
+        if elements * itemsize > LARGEST:
+            raise MemoryError(f"the {name} would have {elements} elements; this is more than 2**40 bytes")
     spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
     small = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD) <= SMALL
     if small:
@@ -147,19 +149,21 @@ def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line
     """The phases of one axis.
 
     Output p meets tap q at input m where  s*p + d*q - lo = l*m.  With P = l/gcd(s, l) and
-    Q = l/gcd(d, l), all outputs a + P*p' meet the taps b + Q*q', if there is such a b < Q:
+    Q = l/gcd(d, l), the taps b + Q*q' meet all outputs a + P*p', if there is such an a < P:
 
         (s*P/l) * p' + (d*Q/l) * q' - (lo - s*a - d*b)/l  =  m
     """
-    P, Q = l // gcd(s, l), l // gcd(d, l)
+    common = gcd(s, l)
+    P, Q = l // common, l // gcd(d, l)
     lines = []
-    for a, b in product(range(min(P, o)), range(min(Q, k))):
+    for b in range(min(Q, k)):
+        a = (lo - d * b) // common * pow(s // common, -1, P) % P
         start, apart = divmod(lo - s * a - d * b, l)
-        if not apart:
+        if a < o and not apart:
             outputs, taps = len(range(a, o, P)), len(range(b, k, Q))
             places = ((slice(b, k, Q), slice(0, taps)),)
             lines.append(Line(slice(a, o, P), places, i, taps, outputs, s * P // l, d * Q // l, start))
-    return lines
+    return sorted(lines, key=lambda line: line.outputs.start)
 
 
 def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list[Line]]:
@@ -173,7 +177,8 @@ def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list
     if k > l:
         widths[-1] = _width(size, phases[-1], ROWS // (rows * prod(phases[:-1])))
     for w, P, axis, found in zip(widths, phases, axes, lines):
-        if w > 1 and (axis[-1] < w or len(found) < P or any(line.d > 1 for line in found)):
+        apart = any(line.d > 1 or line.s > line.k for line in found)  # a shared window would have gaps
+        if w > 1 and (axis[-1] < w or len(found) < P or apart):
             return lines
     return [found if w == 1 else _wide_lines(w, *axis) for w, axis, found in zip(widths, axes, lines)]
 

@@ -54,8 +54,9 @@ def test_a_step_that_is_never_taken_may_be_of_any_length(rank, stride, dilation,
 def test_a_few_outputs_far_apart_cost_no_memory_between_them():
     tracemalloc.start()
     y = npconv.conv1d(np.ones((1, 1, 1)), np.ones((1, 1, 1)), stride=2 * 10**8, padding=10**8)
+    z = npconv.conv1d(np.ones((1, 1, 3)), [[[1.0, 10.0]]], stride=10**8, padding=10**8)
     x = npconv.conv_transpose1d(np.ones((1, 1, 2)), np.ones((1, 1, 1)), stride=10**8, padding=[(0, 10**8)])
-    assert (y.tolist(), x.tolist()) == ([[[0, 0]]], [[[1]]])
+    assert (y.tolist(), z.tolist(), x.tolist()) == ([[[0, 0]]], [[[0, 11, 0]]], [[[1]]])
     assert tracemalloc.get_traced_memory()[1] < 100 * 2**20
     tracemalloc.stop()
 
@@ -64,6 +65,10 @@ def test_a_few_outputs_far_apart_cost_no_memory_between_them():
     "call, error, says",
     [
         (lambda: npconv.conv1d(np.ones((1, 1, 6)), np.ones((1, 1, 2)), padding=2**61), MemoryError, "more than 2\\*\\*40"),
+        (lambda: npconv.conv1d(np.ones((1, 1, 6)), np.ones((1, 1, 2)), padding=10**23, stride=10**23), MemoryError, f"padded input would have {2 * 10**23 + 6} elements.*more than 2\\*\\*40"),
+        (lambda: npconv.conv1d([[[1, 2]]], [[[1, 2]]], padding=2**62, stride=2**40), MemoryError, f"padded input would have {2**63 + 2} elements"),
+        (lambda: npconv.conv1d_weight([[[1, 2, 3]]], (1, 1, 2), [[[1, 1, 1]]], padding=2**60, stride=2**60), MemoryError, f"padded input would have {2**61 + 2} elements"),
+        (lambda: npconv.conv1d([[[1, 2]]], [[[1, 2]]], padding=2**60, dilation=2**61), MemoryError, f"padded input would have {2**61 + 2} elements"),
         (lambda: npconv.pad(np.ones((1, 1, 6)), 2**62, "reflect"), MemoryError, "no array has such a size"),
         (lambda: npconv.conv1d([[[1]]], [[[1]]], stride=b"\2"), TypeError, "a bytes; it must be an integer"),
         (lambda: npconv.conv1d([[[1]]], [[[1]]], padding_mode=["zeros"]), TypeError, "padding_mode: it is"),

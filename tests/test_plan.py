@@ -199,6 +199,18 @@ def test_a_phase_without_a_tap_is_left_out():
     assert gradient[..., 4:-4:2].all()
 
 
+def test_phases_are_as_few_as_taps_however_long_the_stride():
+    """Inputs stand 10**9 outputs apart: only those that a tap meets are no zeros."""
+    far = phases_of_input_gradient(i=2 * 10**9 + 2, k=2, s=10**9)
+    assert [phase.lines[-1].outputs.start for phase in far.phases] == [0, 1]
+
+
+@pytest.mark.parametrize("k, s, shared", [(3, 2, True), (3, 3, True), (3, 4, False), (2, 100, False)])
+def test_windows_with_gaps_between_them_are_not_shared(k, s, shared):
+    cut = plan((1, 1, 10**5), (1, 1, k), (s,), ((0, 0),), (1,), (1,), 1, 4, 2**26)
+    assert (prod(cut.phases[0].widths) > 1) == shared
+
+
 def test_few_channels_share_their_windows():
     # Four phases with one channel each make one window of two taps for four neighbours.
     (phase,) = phases_of_input_gradient(i=40000, k=8, s=4, C=1, O=40).phases
