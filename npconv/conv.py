@@ -15,6 +15,7 @@ piece: plan.py says which pieces, tiles.py puts them together, columns.py lays t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -121,19 +122,28 @@ def im2col(
     <BLANKLINE>
            [[2, 3]]])
     """
-    N, C, H, W = x.shape
-    OH = (H - dilation[0] * (taps[0] - 1) - 1) // stride[0] + 1
-    OW = (W - dilation[1] * (taps[1] - 1) - 1) // stride[1] + 1
-    batch, channel, row, column = x.strides
-    shape = (N, C, *taps, OH, OW)
-    steps = (batch, channel, row * dilation[0], column * dilation[1], row * stride[0], column * stride[1])
-    # A single tap or output takes no step, which may be longer than a step can be.
-    strides = tuple(step if n > 1 else 0 for n, step in zip(shape, steps))
+    shape, strides = _windows(x.shape, x.strides, taps, stride, dilation)
     if not x.flags.c_contiguous:
         return as_strided(x, shape, strides, writeable=False)
     view = np.ndarray(shape, x.dtype, x, 0, strides)  # the same, ten times faster
     view.flags.writeable = False
     return view
+
+
+@lru_cache(maxsize=4096)
+def _windows(
+    shape: tuple[int, ...], strides: tuple[int, ...], taps: tuple[int, int], stride: tuple[int, int],
+    dilation: tuple[int, int],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+    """The shape of all windows and the step in bytes along each of their axes."""
+    N, C, H, W = shape
+    OH = (H - dilation[0] * (taps[0] - 1) - 1) // stride[0] + 1
+    OW = (W - dilation[1] * (taps[1] - 1) - 1) // stride[1] + 1
+    batch, channel, row, column = strides
+    windows = (N, C, *taps, OH, OW)
+    steps = (batch, channel, row * dilation[0], column * dilation[1], row * stride[0], column * stride[1])
+    # A single tap or output takes no step, which may be longer than a step can be.
+    return windows, tuple(step if n > 1 else 0 for n, step in zip(windows, steps))
 
 
 def _slide_folded(

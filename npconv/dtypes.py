@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 
@@ -30,18 +29,14 @@ def is_integer(dtype: np.dtype) -> bool:
     return dtype.kind in "biu" or (dtype.kind == "V" and np.can_cast(dtype, INT64))
 
 
-def result_type(named: Iterable[tuple[str, np.ndarray]]) -> np.dtype:
-    """The dtype of a result computed from these named arrays; TypeError where one holds no numbers.
+def result_type(named: Iterable[tuple[str, np.dtype]]) -> np.dtype:
+    """The dtype of a result computed from named arrays of these dtypes; TypeError where one holds no numbers.
 
-    >>> x, w = np.zeros(1, np.float16), np.zeros(1, np.int8)
-    >>> result_type([("input", x), ("weight", w)]), result_type([("weight", w)])
+    >>> half, byte = np.dtype(np.float16), np.dtype(np.int8)
+    >>> result_type([("input", half), ("weight", byte)]), result_type([("weight", byte)])
     (dtype('float16'), dtype('int64'))
     """
-    return _result_type(tuple((name, array.dtype) for name, array in named))
-
-
-@lru_cache(maxsize=256)
-def _result_type(named: tuple[tuple[str, np.dtype], ...]) -> np.dtype:
+    named = list(named)
     for name, dtype in named:
         if dtype.kind not in "biufc" and not np.can_cast(dtype, INT64) and not np.can_cast(dtype, FLOAT32):
             raise TypeError(f"{name}: its dtype is {dtype}; it must hold integers, floats or complex numbers")

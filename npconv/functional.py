@@ -8,7 +8,7 @@ geometry and a form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar, cast
@@ -235,17 +235,23 @@ def kept(build: Callable[P, Form]) -> Callable[P, Form]:
     @wraps(build)
     def form(*args: P.args, **kwargs: P.kwargs) -> Form:
         # Equal is not the same: 2.0 == 2 and True == 1, but only 2 and 1 are strides.
-        same = all(map(_exact, args)) and all(map(_exact, kwargs.values()))
+        same = _exact(args) and _exact(kwargs.values())
         return (remembering if same else build)(*args, **kwargs)
 
     vars(form)["cache_clear"] = remember.cache_clear
     return form
 
 
-def _exact(argument: Any) -> bool:
-    """Whether it consists of ints, strings and tuples of such, so that equal arguments are the same."""
-    kind = type(argument)
-    return kind is int or kind is str or argument is None or kind is tuple and all(map(_exact, argument))
+def _exact(arguments: Iterable[Any]) -> bool:
+    """Whether these are ints, strings, None and tuples of such, so that equal ones are the same."""
+    for argument in arguments:
+        kind = type(argument)
+        if kind is tuple:
+            if not _exact(argument):
+                return False
+        elif kind is not int and kind is not str and argument is not None:
+            return False
+    return True
 
 
 @kept

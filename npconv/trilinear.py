@@ -78,6 +78,13 @@ class Rule:
     result: Callable[..., Any] | None = field(default=None, compare=False)
     optional: tuple[str, ...] = field(default=(), compare=False)
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.arrays, self.sums))
+
     def role(self, array: str) -> str | None:
         """The role that an array plays, the same in every term; None where it plays in no term."""
         return self._roles.get(array)
@@ -128,6 +135,19 @@ class Rule:
         return tuple(names)
 
 
+Kind = tuple[str, Shape, np.dtype]  # what of a named array decides how it is computed with
+
+
+class Recipe(NamedTuple):
+    """How a sum is carried out for arrays of these shapes and dtypes."""
+
+    terms: tuple[Term, ...]  # those whose arrays are there, and that are no empty sums
+    shape: Shape
+    result: np.dtype
+    working: np.dtype
+    real: bool  # only the real part is asked for
+
+
 @dataclass(frozen=True)
 class Form:
     """T(x, w, g) for one geometry: the three maps, and the way in and out of them for each role."""
@@ -136,6 +156,9 @@ class Form:
     maps: Mapping[str, Map]
     shapes: Mapping[str, Shape]
     views: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
+    _recipes: dict[tuple[Rule, tuple[Kind, ...]], tuple[Recipe | None, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def evaluate(self, rule: Rule, *arrays: Any) -> Any:
         """The rule's result for these arrays; None stands for an array that is not there."""
@@ -145,51 +168,68 @@ class Form:
                 named[name] = np.asarray(array)
             elif name not in rule.optional:
                 raise TypeError(f"{name}: it is None; it must be an array")
-        self._check(rule, named)
-        results = tuple(self._sum(s, named) for s in rule.sums)
+        kinds = tuple([(name, array.shape, array.dtype) for name, array in named.items()])
+        recipes = self._recipes.get((rule, kinds)) or self._prepare(rule, kinds)
+        results = [recipe and self._sum(recipe, named) for recipe in recipes]
         if rule.result is not None:
             return rule.result(*results)
-        return results if len(results) > 1 else results[0]
+        return tuple(results) if len(results) > 1 else results[0]
 
-    def _check(self, rule: Rule, named: Mapping[str, np.ndarray]) -> None:
-        for name, array in named.items():
+    def _prepare(self, rule: Rule, kinds: tuple[Kind, ...]) -> tuple[Recipe | None, ...]:
+        """All that shapes and dtypes decide, once: whether the arrays fit, and a recipe for each sum."""
+        self._check(rule, kinds)
+        shapes = {name: shape for name, shape, _ in kinds}
+        dtype_of = {name: dtype for name, _, dtype in kinds}
+        recipes = tuple(self._recipe(s, shapes, dtype_of) for s in rule.sums)
+        self._recipes[rule, kinds] = recipes
+        return recipes
+
+    def _check(self, rule: Rule, kinds: tuple[Kind, ...]) -> None:
+        for name, shape, _ in kinds:
             role = rule.role(name) or name  # an array that no term takes must fit all the same
-            if role in self.shapes and array.shape != self.shapes[role]:
+            if role in self.shapes and shape != self.shapes[role]:
                 others = (
                     f"{other} {self.shapes[other]}" for other in ("input", "weight") if other in self.shapes
                 )
                 raise ValueError(
-                    f"{name}: its shape is {array.shape}, but it must be {self.shapes[role]}, to go with "
+                    f"{name}: its shape is {shape}, but it must be {self.shapes[role]}, to go with "
                     f"{' and '.join(others)} and the parameters given"
                 )
 
-    def _sum(self, s: Sum, named: Mapping[str, np.ndarray]) -> np.ndarray | None:
-        owner = named.get(s.belongs_to) if s.belongs_to else None
-        if s.belongs_to and owner is None:
+    def _recipe(
+        self, s: Sum, shapes: Mapping[str, Shape], dtype_of: Mapping[str, np.dtype]
+    ) -> Recipe | None:
+        if s.belongs_to and s.belongs_to not in shapes:
             return None
-        terms = [term for term in s.terms if term.names <= named.keys()]
+        terms = [term for term in s.terms if term.names <= shapes.keys()]
         used = [name for term in terms for _, name in term.takes]
-        used = used or ([s.name] if owner is not None else list(named))
-        result = dtypes.result_type((name, named[name]) for name in used)
-        shape = self.shapes[s.terms[0].gives] if s.terms else named[s.name].shape
-        if not terms:
-            return np.zeros(shape, result)
-        working = dtypes.working_type(result)
-        summed = dtypes.total([self._term(term, named, working) for term in terms])
-        if owner is not None and owner.dtype.kind != "c" and summed.dtype.kind == "c":
-            summed, result = summed.real, dtypes.real_type(result)
-        if summed.shape != shape:
-            summed = np.broadcast_to(summed, shape).copy()
-        return (
-            dtypes.to_int64(summed)
-            if result == dtypes.INT64
-            else summed.astype(result, order="C", copy=False)
+        used = used or ([s.name] if s.belongs_to else list(shapes))
+        result = dtypes.result_type((name, dtype_of[name]) for name in used)
+        shape = self.shapes[s.terms[0].gives] if s.terms else shapes[s.name]
+        filled = tuple(term for term in terms if not self._is_empty(term, shapes))
+        real = s.belongs_to is not None and dtype_of[s.belongs_to].kind != "c" and result.kind == "c"
+        return Recipe(
+            filled, shape, dtypes.real_type(result) if real else result, dtypes.working_type(result), real
         )
 
+    def _is_empty(self, term: Term, shapes: Mapping[str, Shape]) -> bool:
+        """Whether a term is an empty sum, which is zero, or has no elements at all."""
+        return 0 in self.shapes[term.gives] or any(0 in shapes[name] for name in term.names)
+
+    def _sum(self, recipe: Recipe, named: Mapping[str, np.ndarray]) -> np.ndarray:
+        terms, shape, result, working, real = recipe
+        if not terms:
+            return np.zeros(shape, result)
+        summed = dtypes.total([self._term(term, named, working) for term in terms])
+        if real:
+            summed = summed.real
+        if summed.shape != shape:
+            summed = np.broadcast_to(summed, shape).copy()
+        if result == dtypes.INT64:
+            return dtypes.to_int64(summed)
+        return summed.astype(result, order="C", copy=False)
+
     def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
-        shape = self.shapes[term.gives]
-        if 0 in shape or any(0 in named[name].shape for name in term.names):
-            return np.zeros(shape, working)  # an empty sum
         inside = {role: self._inward(role, named[name], working) for role, name in term.takes}
         if term.gives == "bias":
             (values,) = inside.values()

@@ -168,7 +168,7 @@ def _single(value: Any) -> Any:
 
 
 def _ones(shape: tuple[int, ...], arrays: list[np.ndarray]) -> np.ndarray:
-    dtype = result_type((("output", as_numbers(array)) for array in arrays))
+    dtype = result_type(("output", as_numbers(array).dtype) for array in arrays)
     if math.prod(shape) * dtype.itemsize > sys.maxsize:
         raise ValueError(
             f"output: its shape would be {shape}, which no memory can hold; "

@@ -323,10 +323,11 @@ LARGE = dict(input_shape=(2, 3, 60, 60), weight_shape=(4, 3, 3, 3))
     "kind, dtype", [("f4", torch.float32), ("f2", torch.float16), ("V2", torch.bfloat16)]
 )
 @pytest.mark.parametrize("parameters", [dict(padding=1), dict(stride=2), dict(dilation=2)], ids=str)
-def test_results_of_torch_are_not_suspicious(kind, dtype, parameters):
+def test_results_of_torch_rounded_once_are_not_suspicious(kind, dtype, parameters):
     proof = normal(1, kind, **LARGE, **parameters)
     arrays = proof.layer.map(lambda a: a)  # bfloat16 as the float32 that it is
-    results = {name: tensor.to(dtype) for name, tensor in by_torch(arrays, dtype).items()}
+    # Asked for float16, PyTorch carries its sums in float16 on processors without such units.
+    results = {name: tensor.to(dtype) for name, tensor in by_torch(arrays, torch.float32).items()}
     given = {
         name: t.float().numpy().astype(ml_dtypes.bfloat16).view(RAW) if kind == "V2" else t.numpy()
         for name, t in results.items()
