@@ -11,7 +11,7 @@ from typing import NamedTuple
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
 from npconv.testing.diagnose import Explanation, diagnose, explains, rivals
-from npconv.testing.narrow import NOT_REPEATABLE, narrow_sums, saturated, unrepeatable
+from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
 from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
 from npconv.testing.probes import observed_formula
@@ -19,6 +19,8 @@ from npconv.testing.reproduction import reproduction
 from npconv.testing.running import Runner
 from npconv.testing.shrink import shrink
 from npconv.testing.trigger import meets, trigger
+
+CRASHES = 12  # of a process, at most, while a case is made smaller
 
 TOLD = {
     "raised": "raises",
@@ -73,14 +75,16 @@ def _of_part(
 ) -> list[Finding]:
     failing = [o for o in observations if o.failed]
     passing = [o.problem for o in observations if not o.failed and o.kind != "refused"]
+    if runner is not None and (chance := unrepeatable(part, observations, runner)):
+        return [Finding(part, chance, True, smallest=str(_least(failing).problem))]
     told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing, len(observations))]
     findings = [
         Finding(part, sentence, named, trigger([o.problem for o in about], passing))
         for sentence, named, about in told
     ]
     for finding, about in zip(findings, (t.about for t in told)):
-        # A single case, chance, or a program that ended early says nothing of conditions.
-        if len(observations) == 1 or about[0].kind == "missing" or NOT_REPEATABLE in finding.sentence:
+        # A single case, or a program that ended early, says nothing of conditions.
+        if len(observations) == 1 or about[0].kind == "missing":
             finding.trigger = ""
     first = findings[0]
     smallest = _smallest(told[0].about, runner)
@@ -100,8 +104,6 @@ def _by_values(
     wrong = [o for o in observations if o.kind in ("wrong", "shape")]
     if not wrong:
         return []
-    if runner is not None and (chance := unrepeatable(part, observations, runner)):
-        return [Told(chance, True, wrong)]
     if other := mistaken(part, wrong):
         return [Told(other, True, wrong)]
     if len(observations) == 1 and len(several := rivals(observations)) > 1:
@@ -160,21 +162,25 @@ def _by_kinds(part: str, failing: Sequence[Observation], asked: int) -> list[Tol
     return told
 
 
+def _least(failing: Sequence[Observation]) -> Observation:
+    return min(failing, key=lambda o: (o.case.due.size, str(o.case)))
+
+
 def _smallest(failing: Sequence[Observation], runner: Runner | None) -> Observation:
     """The smallest failing case: shrunk where the candidate can be asked, else chosen."""
-    smallest = min(failing, key=lambda o: (o.case.due.size, str(o.case)))
-    if runner is None or smallest.kind in ("hung", "crashed"):
+    smallest = _least(failing)
+    if runner is None or smallest.kind == "hung":
         return smallest
     failed: dict[str, Observation] = {}
-    hung: list[Problem] = []
+    costly: list[str] = []  # each hang costs the whole time limit, each crash a new process
 
     def fails(problem: Problem) -> bool:
-        if hung:  # each would cost the whole time limit
+        if "hung" in costly or len(costly) >= CRASHES:
             return False
         o = observe(runner, exact_case(smallest.part, problem, runner.declared))
-        if o.kind == "hung":
-            hung.append(problem)
-        elif o.failed:
+        if o.kind in ("hung", "crashed"):
+            costly.append(o.kind)
+        if o.failed and o.kind != "hung":
             failed[str(problem)] = o
         return str(problem) in failed
 

@@ -10,6 +10,7 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.candidate import BROADCAST, MEMORY
 from npconv.testing.climb import Climb, Rung
+from npconv.testing.narrow import NOT_REPEATABLE
 from npconv.testing.observation import REFUSED, RIGHT, Case, Observation, could_show, exact_case, observe
 from npconv.testing.parts import TAKES, array_shapes, reference
 from npconv.testing.trigger import trigger
@@ -69,7 +70,7 @@ def memory(climb: Climb, rung: Rung) -> None:
                 o = observe(climb.runner, asked, memory=way, array=array)
                 rung.cases += 1
                 seen.setdefault((way, array), []).append(o)
-        _take(rung, part, seen)
+        _take(climb, rung, part, seen)
         climb.progress(f"{rung.name}: {part}")
 
 
@@ -84,20 +85,26 @@ def _ways(case: Case) -> Iterator[tuple[str, str, Case]]:
         yield BROADCAST, array, replace(case, arrays=level, due=reference(case.part, case.problem, level))
 
 
-def _take(rung: Rung, part: str, seen: dict[tuple[str, str], list[Observation]]) -> None:
+def _take(climb: Climb, rung: Rung, part: str, seen: dict[tuple[str, str], list[Observation]]) -> None:
     """Into the rung; of all arrays together only what shows in none alone."""
-    alone = {
-        way for (way, array), observations in seen.items() if array and any(o.failed for o in observations)
-    }
+    alone = {way for (way, array), every in seen.items() if array and any(o.failed for o in every)}
     for (way, array), observations in seen.items():
         failing = [o for o in observations if o.failed]
         refused = [o for o in observations if o.kind == REFUSED]
         which = f"{array} lies" if array else "the arrays lie"
         if failing and (array or way not in alone):
             first = failing[0]
-            line = f"{part}: wrong where {which} in memory as {way}: {first.detail}, on {first.case}"
             passing = [o.problem for o in observations if not o.failed and o.kind != REFUSED]
+            line = f"{part}: wrong where {which} in memory as {way}: {first.detail}, on {first.case}"
+            if not _stands(climb, first.case, way, array):
+                line, passing = f"{part}: {NOT_REPEATABLE}, on {first.case}", []
             rung.failed.append(line)
             rung.told[line] = trigger([o.problem for o in failing], passing) if passing else ""
         if refused:
             rung.notes.append(f"{part}: refuses calls where {which} in memory as {way} ({refused[0].detail})")
+
+
+def _stands(climb: Climb, case: Case, way: str, array: str) -> bool:
+    """Whether a case is still right where it lies plainly in memory, and still wrong where it does not."""
+    plain, otherwise = observe(climb.runner, case), observe(climb.runner, case, memory=way, array=array)
+    return plain.kind == RIGHT and otherwise.failed

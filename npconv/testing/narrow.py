@@ -14,18 +14,19 @@ from npconv.testing.observation import Observation, exact_case, number, observe
 from npconv.testing.running import Runner
 
 NOT_REPEATABLE = "not repeatable: the same call gives other results"
+COSTLY = ("hung", "crashed", "missing")  # kinds of failures that are not asked for again
 ASKED = 12  # cases that are put to the candidate again
 GUARD = 2  # bits beyond the format's: blocks of sums may be added up in a wider one
 
 
 def unrepeatable(part: str, observations: Sequence[Observation], runner: Runner) -> str:
-    """Cases that come out otherwise when they are asked again, the last first: wrong ones right, or the
-    first right ones wrong."""
-    wrong = [o for o in observations if o.kind in ("wrong", "shape")][:ASKED]
-    right = [o for o in observations if o.kind == "right"][:ASKED]
-    for o in (*reversed(wrong), *reversed(right)):
+    """Cases that come out otherwise when they are asked again, the last first: failures come right, or
+    the first right ones fail."""
+    failed = [o for o in observations if o.failed and o.kind not in COSTLY][:ASKED]
+    right = [o for o in observations if o.kind == "right"][: min(ASKED, len(failed))]
+    for o in (*reversed(failed), *reversed(right)):
         again = observe(runner, o.case).kind
-        if again == "hung":
+        if again in COSTLY:
             break
         if (again == "right") != (o.kind == "right"):
             return f"{part}: {NOT_REPEATABLE}, on {o.problem}"

@@ -53,7 +53,7 @@ def _again(climb: Climb, rung: Rung, case: Case) -> str:
     if not o.failed:
         return ""
     if o.got is not None and any(np.array_equal(o.got, times * case.due) for times in (2, 3)):
-        return f"a call adds to the result of the one before, on {case.problem}"
+        return f"the second call adds to the result of the first, on {case.problem}"
     return f"{NOT_REPEATABLE}: what was right before is not any more: {o.detail}, on {case.problem}"
 
 

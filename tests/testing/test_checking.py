@@ -48,6 +48,17 @@ def test_a_crash_of_the_process_is_a_verdict(tmp_path):
     assert report.verdict == "WRONG" and "the process died of SIGABRT" in report.faults[0]
 
 
+def test_a_crash_of_the_process_has_a_small_case(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(
+        "import os, npconv\ndef f(input, weight, bias, **p):\n"
+        "    os.abort() if p['groups'] > 1 else None\n    return npconv.conv(input, weight, bias, **p)\n"
+    )
+    report = check(f"{path}:f", layers=False)
+    assert report.trigger == "groups > 1" and report.findings[0].smallest.startswith("C2O2G2_i")
+    assert "due" in report.reproduction
+
+
 def test_a_file_that_dies_while_it_is_loaded_is_bad_input(tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text("import os\nos.abort()\n")
@@ -276,8 +287,8 @@ def test_real_layers_are_contracted():
 def test_a_fault_that_only_real_layers_show_is_found():
     def large(input, weight, bias, **p):
         y = conv(input, weight, bias, **p)
-        if y.shape[1] > 100:
-            y[:, 100] = 0
+        if y.shape[1] > 200:
+            y[:, 200] = 0
         return y
 
     report = check(large)
