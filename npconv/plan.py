@@ -125,8 +125,8 @@ def plan(
         (l * (i - 1) + lo + hi - d * (k - 1)) // s + 1
         for i, k, s, d, l, lo, hi in zip(i, k, stride, dilation, input_dilation, *ends)
     ]
-    padded = [i + max(lo, 0) + max(hi, 0) for i, lo, hi in zip(i, *ends)]
-    for name, elements in (("result", N * O * prod(o)), ("padded input", N * groups * channels * prod(padded))):
+    padded = N * groups * channels * prod(i + max(lo, 0) + max(hi, 0) for i, lo, hi in zip(i, *ends))
+    for name, elements in (("result", N * O * prod(o)), ("padded input", padded)):
         if elements * itemsize > LARGEST:
             raise MemoryError(f"the {name} would have {elements} elements; this is more than 2**40 bytes")
     spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
@@ -202,9 +202,7 @@ def _wide_line(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) 
     """All outputs w*p' + a, with a < w, as one phase: output a meets its taps from its own place on."""
     each = [_lines(i, k, s, d, l, lo - s * a, 1)[0] for a in range(w)]
     first = max(line.lo for line in each)
-    places = tuple(
-        (line.places[0][0], slice(first - line.lo, first - line.lo + line.k)) for line in each
-    )
+    places = tuple((line.places[0][0], slice(first - line.lo, first - line.lo + line.k)) for line in each)
     window = max(place.stop for _, place in places)
     return Line(slice(0, o), places, i, window, o // w, s * w // l, 1, first)
 

@@ -207,7 +207,7 @@ def test_phases_are_as_few_as_taps_however_long_the_stride():
 
 @pytest.mark.parametrize("k, s, shared", [(3, 2, True), (3, 3, True), (3, 4, False), (2, 100, False)])
 def test_windows_with_gaps_between_them_are_not_shared(k, s, shared):
-    cut = plan((1, 1, 10**5), (1, 1, k), (s,), ((0, 0),), (1,), (1,), 1, 4, 2**26)
+    cut = plan((1, 1, 10**7), (1, 1, k), (s,), ((0, 0),), (1,), (1,), 1, 4, 2**26)
     assert (prod(cut.phases[0].widths) > 1) == shared
 
 
