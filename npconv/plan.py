@@ -29,7 +29,7 @@ SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
 FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed product
-ROWS = 16  # rows: with fewer, copying the columns costs more than multiplying them
+ROWS = 20  # rows: with fewer, copying the columns costs more than multiplying them
 
 _budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
 
