@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict
+from functools import partial
 from threading import TIMEOUT_MAX
 from typing import Any
 
@@ -14,15 +14,15 @@ from npconv.problem import Problem
 from npconv.testing import identity
 from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.climb import Climb, Rung
-from npconv.testing.exchange import Answered
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import climb_up, gather_evidence
-from npconv.testing.observation import REFUSED, Observation, could_show
+from npconv.testing.observation import Observation, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.problems import full
 from npconv.testing.repeat_rungs import in_company
 from npconv.testing.report import Report
+from npconv.testing.reproduction import of_candidate
 from npconv.testing.running import Apart, Inside, Runner
 from npconv.testing.trigger import trigger
 
@@ -105,39 +105,12 @@ def judge(
         and any(o.failed for o in climb.observations + climb.index_maps)
     ):
         gather_evidence(climb)
-    findings = find(climb.observations, runner, runner.declared, name) if broken and not spoken else []
+    again = partial(of_candidate, declared=runner.declared, name=name)
+    findings = find(climb.observations, runner, runner.declared, again) if broken and not spoken else []
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
     facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
     return _report(climb, name, findings, facts)
-
-
-def judge_files(folder: str | Path) -> Report:
-    """The report on results that lie in a folder which `emit` wrote."""
-    answered = Answered(folder)
-    climb = Climb(answered)
-    rung = Rung("exact, every pair")
-    climb.rungs.append(rung)
-    for _, part, problem in answered.asked:
-        climb.domains.setdefault(part, full())
-        o = climb.ask(part, problem)
-        if o.kind != REFUSED:
-            climb.take(rung, o)
-    findings = find(climb.observations, None, answered.declared, "") if rung.failed else []
-    report = _report(climb, str(folder), findings, {})
-    return _incomplete(report, climb.observations)
-
-
-def _incomplete(report: Report, observations: Sequence[Observation]) -> Report:
-    """The report, with a verdict of its own where results are missing and those that came are right."""
-    failed = [o.kind for o in observations if o.failed]
-    missing = failed.count("missing")
-    if not missing:
-        return report
-    told = f"{missing} of {len(observations)} results are missing"
-    if missing < len(failed):
-        return replace(report, why=f"{report.why}; {told}")
-    return replace(report, verdict="INCOMPLETE", why=told)
 
 
 def _report(climb: Climb, name: str, findings: list[Finding], facts: dict[str, str]) -> Report:

@@ -13,19 +13,28 @@ sums included: the same float32 files serve a kernel of any format.
     <number>.<part>.refused an empty file in place of a result: the program does not support this
 
 A result that is missing without being refused is a fault: the program may have ended before its time.
+One that is there twice is none at all: the older may be of another program.
 """
 
 from __future__ import annotations
 
-import json
-import struct
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from npconv.problem import Problem
+from npconv.testing.array_files import (
+    Unreadable,
+    WrongSize,
+    read_npy,
+    read_plain,
+    read_safetensors,
+    write_npy,
+    write_safetensors,
+)
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.formats import named
@@ -35,170 +44,208 @@ from npconv.testing.running import Answer
 
 CAPACITY = named("bfloat16").capacity
 COLUMNS = "number part N C H W O KH KW G SH SW top bottom left right DH DW OPH OPW OH OW bias descriptor"
-DATA_AT = 128  # where the numbers of an .npy file begin, as written here
-DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1"}
+MANIFEST, PROBLEMS, RESULTS = "manifest.txt", "problems.safetensors", "results.safetensors"
+ENDINGS = ("npy", "f32", "refused")  # of the files that a program writes for a question
+WRITTEN = re.compile(rf"\d+\.({'|'.join(PARTS)})\.({'|'.join(ENDINGS)})")
 
 
-def questions(parts: Sequence[str] = PARTS, strength: int = 2) -> Iterator[tuple[int, str, Problem]]:
-    """(number, part, problem): all exact cases of these parts; a number stands for a problem."""
+class Question(NamedTuple):
+    """One line of the manifest: a part of a problem, which has a number; its str names the result's files."""
+
+    number: int
+    part: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.part}"
+
+
+def questions(parts: Sequence[str] = PARTS, strength: int = 2) -> Iterator[Question]:
+    """All exact cases of these parts; a number stands for a problem."""
     domains = [full(), full(transposed=True)]
     problems = [problem for domain in domains for problem in covering(domain, strength)]
     for number, problem in enumerate(problems):
         for part in parts_of(problem):
             if part in parts and part in exact_parts(problem, CAPACITY):
-                yield number, part, problem
+                yield Question(number, part, problem)
+
+
+# ---------------------------------------------------------------- emit
 
 
 def emit(folder: str | Path, parts: Sequence[str] = PARTS, strength: int = 2) -> int:
-    """Write the problems of these parts into a folder, and return how many questions they make."""
+    """Write the problems of these parts into a folder, and return how many questions they make.
+
+    ValueError where a part does not exist, and where the folder holds results already: they would be
+    taken for answers to the new questions.
+    """
+    if unknown := set(parts) - set(PARTS):
+        raise ValueError(f"parts: {', '.join(sorted(unknown))} unknown; there are {', '.join(PARTS)}")
     folder = Path(folder)
+    _refuse_results(folder)
     folder.mkdir(parents=True, exist_ok=True)
     asked = list(questions(parts, strength))
-    arrays: dict[str, np.ndarray] = {}
-    for number, problem in dict((number, problem) for number, _, problem in asked).items():
-        for name, array in exact_arrays(problem, CAPACITY).items():
-            arrays[f"{number}.{name}"] = array.astype("<f4")
+    arrays = dict(_arrays(asked))
     for name, array in arrays.items():
-        _write_npy(folder / f"{name}.npy", array)
-    write_safetensors(folder / "problems.safetensors", arrays)
-    lines = ["# " + COLUMNS, *(_line(number, part, problem) for number, part, problem in asked)]
-    (folder / "manifest.txt").write_text("\n".join(lines) + "\n")
+        write_npy(folder / f"{name}.npy", array)
+    write_safetensors(folder / PROBLEMS, arrays)
+    lines = ["# " + COLUMNS, *(" ".join(_words(question)) for question in asked)]
+    (folder / MANIFEST).write_text("\n".join(lines) + "\n")
     return len(asked)
 
 
-def _line(number: int, part: str, problem: Problem) -> str:
-    pads = [end for pair in problem.padding for end in pair]  # type: ignore[union-attr]
+def _refuse_results(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"folder: {folder} is a file; name a folder")
+    names = sorted(path.name for path in folder.glob("*"))
+    found = [name for name in names if name == RESULTS or WRITTEN.fullmatch(name)]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        raise ValueError(
+            f"folder: {folder} holds results ({found[0]}{more}), which would be taken for answers to the new "
+            f"problems; remove them, or name another folder"
+        )
+
+
+def _arrays(asked: Iterable[Question]) -> Iterator[tuple[str, np.ndarray]]:
+    """Name and content of every array of these questions."""
+    for number, problem in dict((number, problem) for number, _, problem in asked).items():
+        for name, array in exact_arrays(problem, CAPACITY).items():
+            yield f"{number}.{name}", array.astype("<f4")
+
+
+def _words(question: Question) -> list[str]:
+    """A line of the manifest, column by column."""
+    number, part, problem = question
+    geometry = problem.geometry
+    extra = geometry.remainder if problem.transposed else (0,) * problem.rank
     entries = (
         number, part, problem.N, problem.C, *problem.i, problem.O, *problem.k, problem.G,
-        *problem.stride, *pads, *problem.dilation, *problem.output_padding,  # type: ignore[misc]
+        *geometry.stride, *(end for pair in geometry.padding for end in pair), *geometry.dilation, *extra,
         *output_shape(problem)[2:], int(problem.bias), problem,
     )  # fmt: skip
-    return " ".join(map(str, entries))
+    return [str(entry) for entry in entries]
 
 
-def read_manifest(folder: Path) -> list[tuple[int, str, Problem]]:
-    """The questions of a folder, from its manifest."""
-    path = folder / "manifest.txt"
+# ---------------------------------------------------------------- judge
+
+
+def read_manifest(folder: Path) -> list[Question]:
+    """The questions of a folder, from its manifest; ValueError where it is not as `emit` wrote it."""
+    path = folder / MANIFEST
     if not path.is_file():
-        raise ValueError(f"folder: {folder} has no manifest.txt; write one with `npconv emit {folder}`")
-    asked = []
-    for line in path.read_text().splitlines():
-        if line and not line.startswith("#"):
-            words = line.split()
-            if len(words) != len(COLUMNS.split()) or words[1] not in PARTS or not words[0].isdigit():
-                raise ValueError(f"manifest: the line {line!r} does not have the columns {COLUMNS}")
-            asked.append((int(words[0]), words[1], Problem.parse(words[-1])))
+        raise ValueError(f"folder: {folder} has no {MANIFEST}; write one with `npconv emit {folder}`")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    asked = [_question(line, at) for at, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    if not asked:
+        raise ValueError(f"manifest: {path} asks nothing; write it again with `npconv emit`")
+    for at, question in enumerate(asked):
+        if question[:2] in (other[:2] for other in asked[:at]):
+            raise ValueError(f"manifest: it asks for {question} twice; write it again with `npconv emit`")
     return asked
 
 
-class Unreadable(ValueError):
-    """A file of results that holds no array: bad input, and no verdict on a kernel."""
+def _question(line: str, at: int) -> Question:
+    """The question of one line, whose columns must agree with its descriptor."""
+    words, columns = line.split(), COLUMNS.split()
+    if len(words) != len(columns) or words[1] not in PARTS or not words[0].isdecimal():
+        raise ValueError(f"manifest: the line {line!r} does not have the columns {COLUMNS}")
+    try:
+        question = Question(int(words[0]), words[1], Problem.parse(words[-1]))
+        due = _words(question)
+    except ValueError as error:
+        raise ValueError(f"manifest: line {at}: {error}") from None
+    for name, word, right in zip(columns, words, due):
+        if word != right:
+            raise ValueError(
+                f"manifest: line {at}: {name} is {word}, but {words[-1]} has {right}; write it again with "
+                f"`npconv emit`"
+            )
+    return question
 
 
 class Answered:
-    """A candidate that has already answered, in files."""
+    """A candidate that has already answered, in files.
+
+    ValueError where the folder's problems are not those that its manifest names, and where a result is
+    there more than once.
+    """
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         self.asked = read_manifest(self.folder)
         self.declared = Declared(accumulate="bfloat16")
-        self.parts = tuple(part for part in PARTS if any(part == p for _, p, _ in self.asked))
-        self._number = {(part, problem): number for number, part, problem in self.asked}
-        together = self.folder / "results.safetensors"
+        self.parts = tuple(part for part in PARTS if any(part == question.part for question in self.asked))
+        self._numbers = {question[1:]: question.number for question in self.asked}
+        together = self.folder / RESULTS
         self._results = read_safetensors(together) if together.is_file() else {}
+        self._check_problems()
+        for question in self.asked:
+            self.file(question)
+
+    def number(self, part: str, problem: Problem) -> int:
+        """The number under which a part of a problem was asked."""
+        return self._numbers[part, problem]
+
+    def file(self, question: Question) -> str:
+        """The file that answers a question; "" where none does, Unreadable where several do."""
+        files = [f"{question}.{ending}" for ending in ENDINGS]
+        found = [file for file in files if (self.folder / file).is_file()]
+        found += [RESULTS] if str(question) in self._results else []
+        if len(found) > 1:
+            raise Unreadable(
+                f"{question}: {' and '.join(found)} both answer it, and one may be old; remove all but one"
+            )
+        return found[0] if found else ""
+
+    def strays(self) -> list[str]:
+        """Results that answer no question."""
+        asked = {str(question) for question in self.asked}
+        files = (path.name for path in self.folder.glob("*") if WRITTEN.fullmatch(path.name))
+        names = [
+            *(name for name in files if name.rpartition(".")[0] not in asked),
+            *(set(self._results) - asked),
+        ]
+        return sorted(names)
 
     def takes_out(self, part: str) -> bool:
+        """Nobody can give a program that has ended an array to write into."""
         return False
 
     def run(self, call: Call) -> Answer:
-        name = f"{self._number[call.part, call.problem]}.{call.part}"
+        """The answer that lies in the folder."""
+        question = Question(self.number(call.part, call.problem), call.part, call.problem)
+        file = self.file(question)
+        if not file:
+            return Answer("missing", message=f"problem {question.number}: no file {question}.f32 or .npy")
+        if file.endswith(".refused"):
+            return Answer("refused", message=file)
         try:
-            result = self._read(name, call)
-        except Unreadable:
-            raise
-        except ValueError as error:
-            return Answer("raised", message=str(error))
-        if result is not None:
-            return Answer("value", result)
-        if (self.folder / f"{name}.refused").is_file():
-            return Answer("refused", message=f"{name}.refused")
-        return Answer("missing", message="no result file")
+            return Answer("value", self._read(question, file))
+        except WrongSize as error:
+            return Answer("size", message=str(error))
 
     def close(self) -> None:
         """Nothing to end."""
 
-    def _read(self, name: str, call: Call) -> np.ndarray | None:
-        if name in self._results:
-            return self._results[name]
-        npy, plain = self.folder / f"{name}.npy", self.folder / f"{name}.f32"
-        if npy.is_file():
-            return read_npy(npy)
-        if not plain.is_file():
-            return None
-        numbers = np.fromfile(plain, "<f4")
-        shape = result_shape(call.part, call.problem)
-        if numbers.size != np.prod(shape):
-            raise ValueError(
-                f"{plain.name} holds {numbers.size} numbers, due {int(np.prod(shape))} as {shape}"
-            )
-        return numbers.reshape(shape)
+    def _read(self, question: Question, file: str) -> np.ndarray:
+        if file == RESULTS:
+            return self._results[str(question)]
+        if file.endswith(".npy"):
+            return read_npy(self.folder / file)
+        return read_plain(self.folder / file, result_shape(question.part, question.problem))
 
-
-# ---------------------------------------------------------------- file formats
-
-
-def _write_npy(path: Path, array: np.ndarray) -> None:
-    """Version 1.0 with a header of 128 bytes, so that a C program can skip it."""
-    described = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {array.shape}, }}"
-    header = described.ljust(DATA_AT - 11) + "\n"
-    with path.open("wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", DATA_AT - 10) + header.encode() + array.tobytes())
-
-
-def read_npy(path: Path) -> np.ndarray:
-    """The array of a file; Unreadable where it is broken."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, RecursionError, OverflowError, zipfile.BadZipFile) as error:
-        raise Unreadable(f"{path.name}: it is no .npy file that can be read: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise Unreadable(f"{path.name}: it is no .npy file but an archive; write one array a file")
-    return array
-
-
-def write_safetensors(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """A length, a JSON header, then the numbers."""
-    header, at = {}, 0
-    for name, array in arrays.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
-        at += array.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with path.open("wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for array in arrays.values():
-            file.write(array.astype("<f4").tobytes())
-
-
-def read_safetensors(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a file; ValueError where it is broken."""
-    data = path.read_bytes()
-    try:
-        (size,) = struct.unpack_from("<Q", data)
-        header = json.loads(data[8 : 8 + size])
-        if not isinstance(header, dict):
-            raise ValueError(f"its header is a {type(header).__name__}, due an object of names")
-        return {
-            name: _tensor(data[8 + size :], entry) for name, entry in header.items() if name != "__metadata__"
-        }
-    except (struct.error, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise Unreadable(f"{path.name}: it is no safetensors file that can be read: {error}") from None
-
-
-def _tensor(data: bytes, entry: Mapping[str, object]) -> np.ndarray:
-    start, stop = entry["data_offsets"]  # type: ignore[misc]
-    if entry["dtype"] == "BF16":
-        bits = np.frombuffer(data[start:stop], "<u2").astype("<u4") << np.uint32(16)
-        return bits.view("<f4").reshape(entry["shape"])  # type: ignore[arg-type]
-    kind = DTYPES[entry["dtype"]]  # type: ignore[index]
-    return np.frombuffer(data[start:stop], kind).reshape(entry["shape"])  # type: ignore[arg-type]
+    def _check_problems(self) -> None:
+        """The arrays that the program read, where they still lie there, must be those of the problems."""
+        together = self.folder / PROBLEMS
+        found = read_safetensors(together) if together.is_file() else {}
+        for name, due in _arrays(self.asked):
+            path = self.folder / f"{name}.npy"
+            stored = {path.name: read_npy(path)} if path.is_file() else {}
+            stored |= {f"{name} in {PROBLEMS}": found[name]} if name in found else {}
+            for place, array in stored.items():
+                if not np.array_equal(array, due):
+                    raise Unreadable(
+                        f"{place}: it does not hold the array of the problem that the manifest names; "
+                        f"emit into a new folder, and run the program on that"
+                    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
 from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
 from npconv.testing.probes import observed_formula
-from npconv.testing.reproduction import reproduction
 from npconv.testing.running import Runner
 from npconv.testing.shrink import shrink
 from npconv.testing.trigger import meets, trigger
@@ -51,14 +50,19 @@ class Finding:
 
 
 def find(
-    observations: Sequence[Observation], runner: Runner | None, declared: Declared, name: str = ""
+    observations: Sequence[Observation],
+    runner: Runner | None,
+    declared: Declared,
+    reproduce: Callable[[Observation], str],
 ) -> list[Finding]:
-    """The findings of every part that failed; without a runner nothing can be asked again."""
+    """The findings of every part that failed; without a runner nothing can be asked again.
+
+    reproduce: the text that lets the author see a case again."""
     parts = dict.fromkeys(o.part for o in observations if o.failed)
     return [
         finding
         for part in parts
-        for finding in _of_part(part, of_part(observations, part), runner, declared, name)
+        for finding in _of_part(part, of_part(observations, part), runner, declared, reproduce)
     ]
 
 
@@ -71,7 +75,11 @@ class Told(NamedTuple):
 
 
 def _of_part(
-    part: str, observations: Sequence[Observation], runner: Runner | None, declared: Declared, name: str
+    part: str,
+    observations: Sequence[Observation],
+    runner: Runner | None,
+    declared: Declared,
+    reproduce: Callable[[Observation], str],
 ) -> list[Finding]:
     failing = [o for o in observations if o.failed]
     passing = [o.problem for o in observations if not o.failed and o.kind != "refused"]
@@ -91,7 +99,7 @@ def _of_part(
     first.smallest = str(smallest.problem)
     if not meets(smallest.problem, first.trigger):
         first.trigger = ""
-    first.reproduction = reproduction(smallest, name) if smallest.kind != "missing" else ""
+    first.reproduction = reproduce(smallest) if smallest.kind != "missing" else ""
     if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
         first.formula = _formula(runner, part, smallest, failing)
     return findings

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,18 @@ def result_shape(part: str, problem: Problem) -> Shape:
     }.get(part, output_shape(problem))
 
 
+def keywords(problem: Problem) -> dict[str, Any]:
+    """The parameters as a candidate takes them: one entry an axis, the padding as (lo, hi) pairs.
+
+    >>> keywords(Problem.parse("i5_k3_p1:0"))
+    {'stride': (1,), 'padding': ((1, 0),), 'dilation': (1,), 'groups': 1}
+    """
+    geometry = geometry_of(problem)
+    extra = {"output_padding": geometry.remainder} if problem.transposed else {}
+    fixed = dict(stride=geometry.stride, padding=geometry.padding)
+    return {**fixed, **extra, "dilation": geometry.dilation, "groups": geometry.G}
+
+
 def taken(part: str, arrays: Arrays) -> dict[str, np.ndarray | None]:
     """The arrays that a part takes; a bias that is not there is None."""
     return {name: arrays.get(name) for name in TAKES[part]}
@@ -81,17 +94,16 @@ def reference(part: str, problem: Problem, arrays: Arrays) -> np.ndarray:
     >>> reference("forward", problem, {"input": x, "weight": w})
     array([[[21, 32, 43]]])
     """
-    p = problem.parameters
-    a = taken(part, arrays)
+    p, bias = problem.parameters, arrays.get("bias")
     if part == "forward":
-        return npconv.conv(a["input"], a["weight"], a["bias"], **p)
+        return npconv.conv(arrays["input"], arrays["weight"], bias, **p)
     if part == "transposed":
-        return npconv.conv_transpose(a["input"], a["weight"], a["bias"], **p)
+        return npconv.conv_transpose(arrays["input"], arrays["weight"], bias, **p)
     if part == "grad_input":
-        return npconv.conv_input(problem.input_shape, a["weight"], a["grad_output"], **p)
+        return npconv.conv_input(problem.input_shape, arrays["weight"], arrays["grad_output"], **p)
     if part == "grad_weight":
-        return npconv.conv_weight(a["input"], problem.weight_shape, a["grad_output"], **p)
-    return npconv.conv_bias(a["grad_output"], rank=problem.rank)
+        return npconv.conv_weight(arrays["input"], problem.weight_shape, arrays["grad_output"], **p)
+    return npconv.conv_bias(arrays["grad_output"], rank=problem.rank)
 
 
 def terms(part: str, problem: Problem) -> int:

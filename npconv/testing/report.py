@@ -13,6 +13,7 @@ from npconv.testing.findings import Finding
 
 EXIT_CODES = {"PASS": 0, "WRONG": 1, "SUSPICIOUS": 1, "UNSUPPORTED": 2, "MISTRUSTED": 2, "INCOMPLETE": 2}
 SHOWN = 5  # lines of one kind in the text; the JSON has all
+LONGEST = 500  # characters of a line of the text
 
 # Characters that XML 1.0 has no way to write (section 2.2), lone surrogates among them.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -68,41 +69,60 @@ class Report:
         return {**record, "faults": self.faults, "trigger": self.trigger, "reproduction": self.reproduction}
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=1)
+        """The whole record, in ASCII."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def to_junit(self) -> str:
-        """One test case a rung."""
-        broken = sum(rung.status == "broken" for rung in self.rungs)
-        suite = ElementTree.Element(
-            "testsuite",
-            name=f"npconv check {self.candidate}",
-            tests=str(len(self.rungs)),
-            failures=str(broken),
-        )
-        for rung in self.rungs:
-            case = ElementTree.SubElement(suite, "testcase", classname=self.candidate, name=rung.name)
-            if rung.status == "broken":
-                told = "\n".join([*self.faults, *rung.failed])
-                ElementTree.SubElement(case, "failure", message=(self.faults or rung.failed)[0]).text = told
-            elif rung.status == "not run":
-                ElementTree.SubElement(case, "skipped", message="; ".join(rung.notes) or "not reached")
-        ElementTree.SubElement(suite, "system-out").text = str(self)
-        return FORBIDDEN.sub(_escaped, ElementTree.tostring(suite, encoding="unicode"))
+        """One test case a rung, in ASCII; without a failure only where the exit code is 0."""
+        cases = [_junit_case(self, rung) for rung in self.rungs]
+        failures = sum(case.find("failure") is not None for case in cases)
+        errors = int(bool(self.exit_code and not failures))
+        if errors:
+            verdict = ElementTree.Element("testcase", classname=_xml(self.candidate), name="verdict")
+            ElementTree.SubElement(verdict, "error", message=_xml(f"{self.verdict}: {self.why}"))
+            cases.append(verdict)
+        counts = dict(tests=len(cases), failures=failures, errors=errors)
+        suite = ElementTree.Element("testsuite", {name: str(count) for name, count in counts.items()})
+        suite.set("name", _xml(f"npconv check {self.candidate}"))
+        suite.extend(cases)
+        ElementTree.SubElement(suite, "system-out").text = _xml(str(self))
+        return ElementTree.tostring(suite, encoding="us-ascii").decode()
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found.group().encode("unicode_escape").decode()
+def _junit_case(report: Report, rung: Rung) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", classname=_xml(report.candidate), name=_xml(rung.name))
+    lines = {"broken": [*report.faults, *rung.failed], "odd": rung.odd}.get(rung.status)
+    if lines:
+        failure = ElementTree.SubElement(case, "failure", message=_xml(lines[0]))
+        failure.text = _xml("\n".join(lines))
+    elif rung.status == "not run":
+        ElementTree.SubElement(case, "skipped", message=_xml("; ".join(rung.notes) or "not reached"))
+    return case
+
+
+def _xml(text: str) -> str:
+    return FORBIDDEN.sub(lambda found: _escaped(found.group()), text)
+
+
+def _escaped(text: str) -> str:
+    return text.encode("unicode_escape").decode()
+
+
+def _quotable(line: str) -> str:
+    """The line without characters that do something to a terminal."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in line).rstrip()
+
+
+def _short(text: str) -> str:
+    """The text, or its beginning and its length where it is a stranger's and has no end."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
 
 
 def _lines(report: Report) -> list[str]:
     lines = [f"{report.verdict}  {report.candidate}: {report.why}", ""]
     lines += [f"  {rung.name:<22}{rung.status:<9}{_counted(rung)}" for rung in report.rungs]
     for finding in report.findings:
-        lines += ["", f"  {finding.sentence}"]
-        lines += [f"    when: {finding.trigger}"] if finding.trigger else []
-        lines += [f"    smallest case: {finding.smallest}"] if finding.smallest else []
-        lines += ["    observed index formula " + finding.formula[0]] if finding.formula else []
-        lines += ["    " + line for line in finding.formula[1:]]
+        lines += _told(finding)
     if not report.findings:
         lines += _listed([line for rung in report.rungs for line in rung.failed], "  failed: ")
     if report.identity:
@@ -114,13 +134,19 @@ def _lines(report: Report) -> list[str]:
     notes = dict.fromkeys(line for rung in report.rungs for line in rung.notes)
     lines += _section("notes", list(notes))
     lines += _section("passport", [f"{name}: {fact}" for name, fact in report.passport.items()], limit=20)
+    lines = [_short(line) for line in lines]
     if report.reproduction:
-        lines += [
-            "",
-            "  to reproduce:",
-            *("    " + line for line in report.reproduction.rstrip().splitlines()),
-        ]
-    return [line.rstrip() for line in lines]
+        lines += ["", "  to reproduce:"]
+        lines += ["    " + line for line in report.reproduction.rstrip().splitlines()]
+    return [_quotable(line) for line in lines]
+
+
+def _told(finding: Finding) -> list[str]:
+    lines = ["", f"  {finding.sentence}"]
+    lines += [f"    when: {finding.trigger}"] if finding.trigger else []
+    lines += [f"    smallest case: {finding.smallest}"] if finding.smallest else []
+    lines += ["    observed index formula " + finding.formula[0]] if finding.formula else []
+    return lines + ["    " + line for line in finding.formula[1:]]
 
 
 def _counted(rung: Rung) -> str:

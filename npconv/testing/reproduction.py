@@ -1,52 +1,93 @@
-"""A failing case to take away: the descriptor, NumPy code and C arrays."""
+"""A failing case to take away: how to ask again, NumPy code that shows the mismatch, and C arrays.
+
+All arrays lie as the kernel takes them: in its own layout and formats.
+"""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+
 import numpy as np
 
+from npconv.testing.candidate import Declared
 from npconv.testing.observation import Observation
-from npconv.testing.parts import TAKES
+from npconv.testing.parts import TAKES, keywords
 
-CALLS = {
-    "forward": "conv(input, weight, bias, stride, padding, dilation, groups)",
-    "grad_input": "conv_input({input}, weight, grad_output, stride, padding, dilation, groups)",
-    "grad_weight": "conv_weight(input, {weight}, grad_output, stride, padding, dilation, groups)",
-    "grad_bias": "conv_bias(grad_output)",
-    "transposed": "conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation)",
-}
 LARGEST = 200  # elements written out; a larger case is named by its descriptor alone
+C_TYPES = {"float64": "double", **{f"{u}int{n}": f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}}
 
 
-def reproduction(o: Observation, name: str = "") -> str:
-    """The case as a command, as NumPy code that prints what is due, and as C arrays."""
-    spec = name if ":" in name or name.endswith(".py") else "FILE.py:NAME"
-    command = f'python -m npconv check {spec} --only "{o.problem}"'
-    size = sum(a.size for a in o.case.arrays.values()) + o.case.due.size
-    if size > LARGEST:
-        return f"# {o.case}\n{command}\n"
-    return "\n".join([f"# {o.case}", command, "", *_numpy(o), "", *_c(o)]) + "\n"
+def of_candidate(o: Observation, declared: Declared, name: str) -> str:
+    """The case for a kernel that Python can call."""
+    told = f": {o.detail}" if o.got is None else ""
+    return _together([f"# {o.case}{told}", _again(o, declared, name)], _numpy(o, declared), _c(o, declared))
 
 
-def _numpy(o: Observation) -> list[str]:
-    problem = o.problem
-    names = [name for name in TAKES[o.part] if name in o.case.arrays]
-    lines = ["import numpy as np, npconv"]
-    lines += [f"{name} = np.array({o.case.arrays[name].tolist()})" for name in names]
-    if "bias" in TAKES[o.part] and "bias" not in names:
-        lines.append("bias = None")
+def of_result(o: Observation, declared: Declared, number: int) -> str:
+    """The case for a program that answered in files: which problem, which element, and its numbers in C."""
+    return _together([f"# {o.case}, problem {number}: {o.detail}"], _c(o, declared))
+
+
+def _together(head: list[str], *blocks: Iterator[str]) -> str:
+    """The head, and the blocks below it if the case is small enough to be read."""
+    shown = [list(block) for block in blocks]
+    return "\n\n".join("\n".join(lines) for lines in [head, *shown] if lines) + "\n"
+
+
+def _again(o: Observation, declared: Declared, name: str) -> str:
+    """The line that asks the candidate again, with all that it was asked with."""
+    options = {key: value for key, value in asdict(declared).items() if value != getattr(Declared(), key)}
+    if ":" in name or name.endswith(".py"):
+        flags = [f" --{key.replace('_', '-')} {value}" for key, value in options.items()]
+        return f'python -m npconv check {shlex.quote(name)} --only "{o.problem}"' + "".join(flags)
+    given = "".join(f', {key}="{value}"' for key, value in options.items())
+    return f'npconv.testing.check({name}, only="{o.problem}"{given})'
+
+
+def _arrays(o: Observation, declared: Declared) -> dict[str, tuple[np.ndarray, str]]:
+    """What goes in and what is due, with the axes' letters; nothing where that is too much to read."""
+    arrays = {name: o.case.arrays[name] for name in TAKES[o.part] if name in o.case.arrays}
+    if sum(array.size for array in (*arrays.values(), o.case.due)) > LARGEST:
+        return {}
+    named = {name: _laid_out(name, array, declared) for name, array in arrays.items()}
+    return {**named, "due": _laid_out(o.part, o.case.due, declared)}
+
+
+def _laid_out(name: str, array: np.ndarray, declared: Declared) -> tuple[np.ndarray, str]:
+    """An array in the kernel's layout, and the letters of its axes."""
+    order = declared.order(name, array.ndim)
+    if order is None:
+        return array, "O"
+    letters = ("OI" if name in ("weight", "grad_weight") else "NC") + "DHW"[-(array.ndim - 2) :]
+    return array.transpose(order), "".join(letters[axis] for axis in order)
+
+
+def _kind(name: str, declared: Declared) -> np.dtype:
+    """The dtype in which an array is handed out."""
+    input, _, output = declared.formats
+    return (output if name == "due" or name == "bias" and input.is_integer else input).dtype
+
+
+def _numpy(o: Observation, declared: Declared) -> Iterator[str]:
+    """Code that fails while the kernel does; the kernel's function goes by the name of its part."""
+    arrays = _arrays(o, declared)
+    if not arrays:
+        return
+    yield "import numpy as np"
+    for name, (array, letters) in arrays.items():
+        yield f"{name} = np.array({array.tolist()}, np.{_kind(name, declared).name})  # {letters}"
+    takes = [*TAKES[o.part], *(["due.shape"] if o.part in ("grad_input", "grad_weight") else [])]
+    given = [name if name in (*arrays, "due.shape") else "None" for name in takes]
     if o.part != "grad_bias":
-        lines.append(
-            f"stride, padding, dilation, groups = "
-            f"{problem.stride}, {problem.padding}, {problem.dilation}, {problem.G}"
-        )
-    if o.part == "transposed":
-        lines.append(f"output_padding = {problem.output_padding}")
-    call = CALLS[o.part].format(input=problem.input_shape, weight=problem.weight_shape)
-    lines.append(f"print(npconv.{call}.tolist())")
-    lines.append(f"# due {o.case.due.tolist()}")
+        yield f"parameters = dict({', '.join(f'{key}={value}' for key, value in keywords(o.problem).items())})"
+        given.append("**parameters")
+    yield f"got = {o.part}({', '.join(given)})  # your function"
     if o.got is not None:
-        lines.append(f"# got {_plain(o.got)}")
-    return lines
+        got = _laid_out(o.part, o.got, declared)[0] if o.got.ndim == o.case.due.ndim else o.got
+        yield f"# got {_plain(got)}"
+    yield "np.testing.assert_array_equal(got, due)"
 
 
 def _plain(x: np.ndarray) -> object:
@@ -54,11 +95,10 @@ def _plain(x: np.ndarray) -> object:
     return x.astype(np.int64).tolist() if whole else x.tolist()
 
 
-def _c(o: Observation) -> list[str]:
-    arrays = {name: o.case.arrays[name] for name in TAKES[o.part] if name in o.case.arrays}
-    arrays["due"] = o.case.due
-    return [
-        f"static const float {name}[{a.size}] = {{{', '.join(map(str, a.reshape(-1).tolist()))}}};"
-        f"  /* {' x '.join(map(str, a.shape))} */"
-        for name, a in arrays.items()
-    ]
+def _c(o: Observation, declared: Declared) -> Iterator[str]:
+    """The arrays as C writes them."""
+    for name, (array, letters) in _arrays(o, declared).items():
+        kind = C_TYPES.get(_kind(name, declared).name, "float")
+        values = ", ".join(map(str, array.reshape(-1).tolist()))
+        sizes = " x ".join(map(str, array.shape))
+        yield f"static const {kind} {name}[{array.size}] = {{{values}}};  /* {letters}: {sizes} */"

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from npconv.testing.candidate import Declared
 from npconv.testing.comparison import assert_equal, result
 from npconv.testing.observation import Case, exact_case
-from npconv.testing.parts import TAKES, array_shapes, result_shape, taken
+from npconv.testing.parts import TAKES, array_shapes, keywords, result_shape, taken
 from npconv.testing.problems import covering, full
 
 
@@ -60,11 +60,7 @@ class TestCase:
     @property
     def parameters(self) -> dict[str, object]:
         """Keywords as the protocol has them: tuples with one entry an axis, padding as pairs."""
-        p = self.problem
-        given: dict[str, object] = dict(stride=p.stride, padding=p.padding)
-        if p.transposed:
-            given["output_padding"] = p.output_padding
-        return {**given, "dilation": p.dilation, "groups": p.G}
+        return keywords(self.problem)
 
     @property
     def arguments(self) -> dict[str, object]:

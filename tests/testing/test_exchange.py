@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from npconv.cli import main
-from npconv.testing.checking import judge_files
-from npconv.testing.exchange import emit, questions, read_manifest, read_safetensors, write_safetensors
+from npconv.testing.array_files import Unreadable, read_npy, read_safetensors, write_safetensors
+from npconv.testing.exchange import emit, questions, read_manifest
+from npconv.testing.judging import judge_files
 from npconv.testing.parts import PARTS, reference
 
 SOURCE = Path(__file__).with_name("emitted_kernel.c")
@@ -88,12 +90,79 @@ def test_refusing_every_question_is_unsupported(tmp_path):
     assert judge_files(tmp_path).verdict == "UNSUPPORTED"
 
 
-def test_a_result_of_the_wrong_length_is_a_verdict(tmp_path):
+@pytest.mark.parametrize("change", [lambda data: data + b"ab", lambda data: data[:-1], lambda data: data * 2])
+def test_a_file_of_another_size_is_a_verdict(change, tmp_path):
     emit(tmp_path, ["forward"])
     answer(tmp_path)
-    np.zeros(3, "<f4").tofile(tmp_path / "0.forward.f32")
+    path = tmp_path / "0.forward.f32"
+    data = change(path.read_bytes())
+    path.write_bytes(data)
     report = judge_files(tmp_path)
-    assert report.verdict == "WRONG" and "0.forward.f32 holds 3 numbers, due 90" in report.faults[0]
+    assert report.verdict == "WRONG"
+    told = f"forward: writes a file of the wrong size: 0.forward.f32 holds {len(data)} bytes, due 360: "
+    assert report.faults[0].startswith(told + "90 float32 as (2, 3, 3, 5)")
+
+
+def test_bytes_behind_an_array_are_bad_input(tmp_path):
+    emit(tmp_path, ["forward"])
+    path = tmp_path / "0.forward.npy"
+    np.save(path, np.zeros((2, 3, 3, 5), "f4"))
+    path.write_bytes(path.read_bytes() + b"xyz")
+    with pytest.raises(Unreadable, match="0.forward.npy: .* 3 bytes follow its array of shape"):
+        judge_files(tmp_path)
+
+
+@pytest.mark.parametrize("other", ["0.forward.npy", "0.forward.refused", "results.safetensors"])
+def test_two_files_for_one_result_are_named_and_neither_is_taken(other, tmp_path):
+    emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    old = np.zeros((2, 3, 3, 5), "f4")
+    if other.endswith("npy"):
+        np.save(tmp_path / other, old)
+    elif other.endswith("refused"):
+        (tmp_path / other).touch()
+    else:
+        write_safetensors(tmp_path / other, {"0.forward": old})
+    with pytest.raises(Unreadable) as error:
+        judge_files(tmp_path)
+    assert "0.forward.f32" in str(error.value) and other in str(error.value)
+    assert str(error.value).endswith("both answer it, and one may be old; remove all but one")
+
+
+@pytest.mark.parametrize(
+    "name", ["0.forward.f32", "28.grad_bias.npy", "3.transposed.refused", "results.safetensors"]
+)
+def test_emit_does_not_write_below_old_results(name, tmp_path):
+    (tmp_path / name).write_bytes(b"mine")
+    with pytest.raises(ValueError, match=f"holds results \\({name}\\), which would be taken for answers"):
+        emit(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]  # nothing written, nothing removed
+
+
+def test_emit_over_problems_without_results_is_emit(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    emit(tmp_path)
+    emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    assert judge_files(tmp_path).verdict == "PASS"
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_emit_knows_its_parts_and_wants_a_folder(tmp_path):
+    with pytest.raises(ValueError, match="parts: sideways unknown; there are forward"):
+        emit(tmp_path / "new", ["sideways"])
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="file is a file; name a folder"):
+        emit(tmp_path / "file")
+
+
+def test_results_without_a_question_are_noted(tmp_path):
+    emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    (tmp_path / "99.forward.f32").touch()
+    (tmp_path / "0.grad_input.npy").touch()
+    (note,) = judge_files(tmp_path).rungs[0].notes
+    assert note == "2 results answer no question of the manifest: 0.grad_input.npy, 99.forward.f32"
 
 
 def test_results_in_npy_and_in_one_safetensors_file_are_read(tmp_path):
@@ -138,10 +207,47 @@ def test_bfloat16_tensors_are_read(tmp_path):
     assert read_safetensors(tmp_path / "x.safetensors")["a"].tolist() == [1.0, -3.0]
 
 
-def test_a_broken_safetensors_file_is_one_line(tmp_path):
-    (tmp_path / "x.safetensors").write_bytes(b"\x10")
-    with pytest.raises(ValueError, match="no safetensors file"):
+def tensors(header, numbers):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + numbers
+
+
+A = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (b"\x10", "unpack_from requires a buffer of at least 8 bytes"),
+        (tensors({"a": A}, b""), "cannot reshape|its tensors take 4 bytes, but 0 are there"),
+        (tensors({"a": A}, bytes(6)), "its tensors take 4 bytes, but 6 are there"),
+        (tensors({"a": A, "b": A}, bytes(4)), "its tensors take 8 bytes, but 4 are there"),
+        (
+            tensors({"a": {**A, "dtype": "F8_E5M2"}}, bytes(4)),
+            "a has dtype F8_E5M2, which is not one of BF16, F64",
+        ),
+        (tensors({"a": {"dtype": "F32", "shape": [1]}}, bytes(4)), "'data_offsets' is missing"),
+        (tensors({"a": {**A, "shape": [3]}}, bytes(4)), "cannot reshape"),
+        (tensors({"a": 3}, bytes(4)), "not subscriptable"),
+    ],
+)
+def test_a_broken_safetensors_file_is_one_line(content, told, tmp_path):
+    (tmp_path / "x.safetensors").write_bytes(content)
+    with pytest.raises(
+        Unreadable, match=f"x.safetensors: it is no safetensors file that can be read: .*({told})"
+    ):
         read_safetensors(tmp_path / "x.safetensors")
+
+
+def test_metadata_are_no_array(tmp_path):
+    (tmp_path / "x.safetensors").write_bytes(tensors({"__metadata__": {"format": "np"}, "a": A}, bytes(4)))
+    assert read_safetensors(tmp_path / "x.safetensors")["a"].tolist() == [0.0]
+
+
+def test_an_archive_is_no_array(tmp_path):
+    np.savez(tmp_path / "x.npz", np.zeros(1))
+    with pytest.raises(Unreadable, match="it is no .npy file but an archive; write one array a file"):
+        read_npy(tmp_path / "x.npz")
 
 
 def test_all_emitted_numbers_are_exact_in_bfloat16(tmp_path):
@@ -159,10 +265,71 @@ def test_the_manifest_has_a_line_a_question(tmp_path):
     assert {len(line.split()) for line in lines[1:]} == {len(lines[0].split()) - 1}
 
 
-def test_a_spoilt_manifest_is_refused(tmp_path):
-    (tmp_path / "manifest.txt").write_text("0 forward 1 2\n")
-    with pytest.raises(ValueError, match="manifest: the line '0 forward 1 2'"):
+MANIFESTS = {
+    "too few columns": (
+        lambda lines: ["0 forward 1 2"],
+        "the line '0 forward 1 2' does not have the columns",
+    ),
+    "no such part": (lambda lines: [lines[1].replace("forward", "sideways")], "does not have the columns"),
+    "another size": (
+        lambda lines: [lines[1].replace(" 5 6 ", " 5 7 ", 1)],
+        "line 1: W is 7, but N2C2O3_.* has 6",
+    ),
+    "another descriptor": (
+        lambda lines: [lines[1].rsplit(" ", 1)[0] + " i5x6_k3x2"],
+        "line 1: N is 2, but i5x6_k3x2 has 1; write it again",
+    ),
+    "no descriptor": (lambda lines: [lines[1] + "_oops"], "line 1: .*'oops'"),
+    "twice": (lambda lines: [*lines, lines[3]], "it asks for 2.forward twice"),
+    "nothing": (lambda lines: lines[:1], "asks nothing"),
+    "no text": (lambda lines: ["\udcff"], "does not have the columns"),
+}
+
+
+@pytest.mark.parametrize("change, told", MANIFESTS.values(), ids=MANIFESTS)
+def test_a_manifest_that_was_changed_is_refused(change, told, tmp_path):
+    emit(tmp_path, ["forward"])
+    path = tmp_path / "manifest.txt"
+    lines = change(path.read_text().splitlines())
+    path.write_text("\n".join(lines) + "\n", errors="surrogateescape")
+    with pytest.raises(ValueError, match=f"^manifest: .*{told}"):
         judge_files(tmp_path)
+
+
+def test_fewer_questions_may_be_asked(tmp_path):
+    emit(tmp_path, ["forward"])
+    path = tmp_path / "manifest.txt"
+    path.write_text("\r\n".join(path.read_text().splitlines()[:4]))  # as an editor elsewhere leaves it
+    answer(tmp_path)
+    assert judge_files(tmp_path).why == "forward: 3 exact results equal"
+
+
+@pytest.mark.parametrize("stored", ["0.weight.npy", "0.weight in problems.safetensors"])
+def test_a_problem_that_was_changed_is_refused(stored, tmp_path):
+    emit(tmp_path, ["forward"])
+    if stored.endswith("npy"):
+        np.save(tmp_path / stored, 2 * np.load(tmp_path / stored))
+    else:
+        arrays = read_safetensors(tmp_path / "problems.safetensors")
+        write_safetensors(tmp_path / "problems.safetensors", {**arrays, "0.weight": 2 * arrays["0.weight"]})
+    with pytest.raises(Unreadable, match=f"^{stored}: it does not hold the array of the problem"):
+        judge_files(tmp_path)
+
+
+def test_a_number_of_another_problem_is_refused(tmp_path):
+    emit(tmp_path, ["forward"])
+    path = tmp_path / "manifest.txt"
+    path.write_text("7" + path.read_text().splitlines()[1][1:] + "\n")
+    with pytest.raises(Unreadable, match="^7.input.npy: it does not hold the array"):
+        judge_files(tmp_path)
+
+
+def test_results_alone_are_judged(tmp_path):
+    emit(tmp_path, ["forward"])
+    answer(tmp_path)
+    for path in [*tmp_path.glob("*.npy"), tmp_path / "problems.safetensors"]:
+        path.unlink()
+    assert judge_files(tmp_path).verdict == "PASS"
 
 
 def compiled(tmp_path, *flags):
