@@ -326,22 +326,49 @@ def test_a_misspelt_option_is_refused_in_the_name_of_its_command(capsys, command
     refused(capsys, [command, "--zzz"], f"^npconv {command}: .*: --zzz; see npconv {command} --help$")
 
 
-HUGE = ["--padding {}", "--transposed --stride {}", "--transposed --dilation {}", "--transposed --padding -{}"]
+HUGE = [
+    "--padding {}",
+    "--transposed --stride {}",
+    "--transposed --dilation {}",
+    "--transposed --padding -{}",
+]
 
 
 @pytest.mark.parametrize("flags", HUGE)
 @pytest.mark.parametrize("number", [2**62, 2**63 - 1, 2**63, 10**23])
 def test_an_output_that_no_memory_can_hold(capsys, layer, flags, number):
     np.savez(layer, input=np.array([[[1, 2, 3]]]), weight=np.array([[[1, 10]]]))
-    message = r"output: its shape would be \(1, 1, \d{19,}\), which no memory can hold; give a smaller padding"
+    message = (
+        r"output: its shape would be \(1, 1, \d{19,}\), which no memory can hold; give a smaller padding"
+    )
     refused(capsys, ["grad", layer, *flags.format(number).split()], message)
+
+
+FAR = [
+    "--stride {0} --padding {0}",
+    "--dilation {0} --padding {1}",
+    "--transposed --stride {0} --padding {0} --output-padding 4",
+]
+
+
+@pytest.mark.parametrize("flags", FAR)
+@pytest.mark.parametrize("number", [2**41, 2**62, 10**23])
+def test_an_input_that_no_memory_can_hold_once_it_is_padded(capsys, layer, flags, number):
+    """Though its output has a few elements."""
+    np.savez(layer, input=np.array([[[1, 2, 3]]]), weight=np.array([[[1, 10]]]))
+    message = (
+        r"not enough memory: the padded input would have \d{13,} elements; this is more than 2\*\*40 bytes"
+    )
+    refused(capsys, ["grad", layer, *flags.format(number, number // 2).split()], message)
 
 
 def test_a_pipe_is_named(capsys, layer):
     ends = os.pipe()
     try:
         for argv in (["grad", f"/dev/fd/{ends[0]}"], ["grad", layer, "--weight", f"/dev/fd/{ends[0]}"]):
-            refused(capsys, argv, r"/dev/fd/\d+: it cannot be read: it is a pipe, not a file; save it as a file")
+            refused(
+                capsys, argv, r"/dev/fd/\d+: it cannot be read: it is a pipe, not a file; save it as a file"
+            )
     finally:
         for end in ends:
             os.close(end)
@@ -455,6 +482,23 @@ def test_a_file_that_was_brought_to_compare_is_not_written_over(capsys, tmp_path
         argv = ["grad", layer, "--output", tmp_path / "ref", "-o", tmp_path / "ref"]
         refused(capsys, argv, "ref: it cannot be written: it is the file of --output$")
     assert (tmp_path / "ref").read_bytes() == before and steps == []
+
+
+@pytest.mark.parametrize("result", ["output", "grad_input", "grad_weight", "grad_bias"])
+def test_a_result_that_a_flag_keeps_from_being_compared_is_not_written_over(capsys, tmp_path, layer, result):
+    """What the file holds may be wrong: nobody has looked at it."""
+    assert main(["grad", str(layer), "-o", str(tmp_path / "right.npz")]) == 0
+    right, flag = contents(tmp_path / "right.npz")[result], f"--{result.replace('_', '-')}"
+    capsys.readouterr()
+    np.save(tmp_path / "ref.npy", right)
+    np.savez(layer, **{**contents(layer), result: right + 1})
+    before = layer.read_bytes()
+    message = f"its own {result} would be lost, and {flag} keeps it from being compared; leave {flag} out, or"
+    with recording() as steps:
+        refused(capsys, ["grad", layer, flag, tmp_path / "ref.npy", "-o", layer], message)
+    assert layer.read_bytes() == before and steps == []
+    assert main(["grad", str(layer), flag, str(tmp_path / "ref.npy"), "-o", str(tmp_path / "out.npz")]) == 0
+    assert contents(tmp_path / "out.npz")[result].tolist() == right.tolist()
 
 
 def test_a_name_that_is_written_stays_on_one_line(capsys, tmp_path, layer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,32 +32,49 @@ def run(file: str | None, destination: str | None, flags: Mapping[str, Any]) -> 
     if destination is not None:
         _check_not_an_input(destination, flags)
         files.check_destination(destination)
+    itself = file is not None and destination is not None and _same(file, destination)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the report says what is not finite
         request = read(file, flags)
+        if itself:
+            _check_all_is_compared(destination, request.unused)
         results = request.layer.results()
         evidence = Evidence(request.layer, results)
         identity, comparisons = evidence.identity(), evidence.compare(request.expected)
         text = report(request.layer, results, identity, comparisons, request.notes, request.unused)
-    missed = [comparison for comparison in comparisons if comparison.wrong or comparison.suspicious]
+    missed = [comparison.name for comparison in comparisons if comparison.wrong or comparison.suspicious]
     if destination is not None:
         # Written before it is printed: a reader of the text that goes away costs no file.
-        same = file is not None and os.path.exists(destination) and os.path.samefile(file, destination)
         shown = destination if destination.isprintable() else repr(destination)
-        if same and (lost := [comparison.name for comparison in missed if comparison.name not in flags]):
+        if itself and (lost := [name for name in missed if name not in flags]):
             text += f"\n\nnot written: {', '.join(lost)} would be lost; give -o another name than\n  {shown}"
         else:
-            written = {**results, **request.replaced} if same else results
-            files.write_npz(destination, written, keep=file if same else None)
+            written = {**results, **request.replaced} if itself else results
+            files.write_npz(destination, written, keep=file if itself else None)
             text += f"\n\nwritten to {shown}:\n  {', '.join(written)}"
     print(text)
     return AGREE if identity.holds and not missed else DISAGREE
 
 
+def _same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
 def _check_not_an_input(destination: str, flags: Mapping[str, Any]) -> None:
     for name, path in flags.items():
-        is_array = name in (*ARRAYS, *RESULTS) and os.path.exists(path) and os.path.exists(destination)
-        if is_array and os.path.samefile(path, destination):
+        if name in (*ARRAYS, *RESULTS) and _same(path, destination):
+            raise OSError(f"{destination}: it cannot be written: it is the file of {_flag(name)}")
+
+
+def _check_all_is_compared(destination: str | None, unused: Sequence[str]) -> None:
+    """OSError where a result that the file brought is not even looked at, since a flag brings another."""
+    for name in RESULTS:
+        if name in unused:
             raise OSError(
-                f"{destination}: it cannot be written: it is the file of --{name.replace('_', '-')}"
+                f"{destination}: it cannot be written: its own {name} would be lost, and {_flag(name)} keeps it "
+                f"from being compared; leave {_flag(name)} out, or give -o another name"
             )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
