@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from npconv.problem import Problem
 from npconv.testing import layers
 from npconv.testing.climb import Climb, Rung
-from npconv.testing.observation import REFUSED, could_show, observe
+from npconv.testing.further import Chosen, alone, listed, mixed, single, within
+from npconv.testing.observation import REFUSED, Observation, could_show, observe
 from npconv.testing.probes import PROBED, probe
 from npconv.testing.problems import covering
 from npconv.testing.typical import typical
@@ -27,21 +29,33 @@ def index_maps(climb: Climb, rung: Rung) -> None:
 
 def exact(climb: Climb, rung: Rung, strength: int) -> None:
     """Every combination of `strength` parameter values, on integers, compared by equality."""
-    declared = climb.runner.declared
     for part in climb.parts:
-        seen = {str(o.problem) for o in climb.observations if o.part == part}
-        for problem in covering(climb.domains[part], strength):
-            if part in climb.stopped:
-                break
-            if str(problem) in seen or part == "grad_bias" and strength > 2:
-                continue
-            if not could_show(part, problem, declared):
-                rung.notes.append(
-                    f"{part} of {problem}: more terms than exact data allow in the declared formats"
-                )
-                continue
-            climb.take(rung, climb.ask(part, problem))
-            climb.progress(f"{rung.name}: {part} {rung.cases}")
+        if part != "grad_bias" or strength == 2:
+            asked = Asked(climb, rung, part)
+            for problem in covering(climb.domains[part], strength):
+                asked.one(problem)
+
+
+class Asked:
+    """Exact cases of one part, each asked once at most."""
+
+    def __init__(self, climb: Climb, rung: Rung, part: str):
+        self.climb, self.rung, self.part = climb, rung, part
+        self.seen = {o.problem: o for o in climb.observations if o.part == part}
+
+    def one(self, problem: Problem) -> Observation | None:
+        """The case, counted into the rung; None where no exact data can show anything."""
+        if self.part in self.climb.stopped or problem in self.seen:
+            return self.seen.get(problem)
+        if not could_show(self.part, problem, self.climb.runner.declared):
+            self.rung.notes.append(
+                f"{self.part} of {problem}: more terms than exact data allow in the declared formats"
+            )
+            return None
+        o = self.seen[problem] = self.climb.ask(self.part, problem)
+        self.climb.take(self.rung, o)
+        self.climb.progress(f"{self.rung.name}: {self.part} {self.rung.cases}")
+        return o
 
 
 def pairs(climb: Climb, rung: Rung) -> None:
@@ -50,6 +64,32 @@ def pairs(climb: Climb, rung: Rung) -> None:
 
 def triples(climb: Climb, rung: Rung) -> None:
     exact(climb, rung, 3)
+
+
+def further_values(climb: Climb, rung: Rung) -> None:
+    """Values that the covering sets lack, each alone and amid others."""
+    for part in climb.parts:
+        further_of(climb, rung, part)
+
+
+def further_of(climb: Climb, rung: Rung, part: str) -> None:
+    """The further values of one part; what is refused alone is told, and not asked amid others."""
+    domain = climb.domains[part]
+    asked = Asked(climb, rung, part)
+    refused: list[Chosen] = []
+    why = ""
+    for chosen in within(domain):
+        if any(less.items() <= chosen.items() for less in refused):
+            continue
+        o = asked.one(alone(domain, chosen))
+        if o is not None and o.kind == REFUSED and single(chosen):
+            refused.append(chosen)
+            climb.observations.remove(o)  # told by its value: no riddle for the trigger
+            why = why or o.detail
+        else:
+            asked.one(mixed(domain, chosen))
+    if refused:
+        climb.unsupported.setdefault(part, []).append(f"{listed(refused)} ({why})")
 
 
 def real_layers(climb: Climb, rung: Rung) -> None:

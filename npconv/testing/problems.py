@@ -56,6 +56,12 @@ class Domain:
         """Whether the two ends of an axis may differ."""
         return "bottom" in self.ends
 
+    @property
+    def free(self) -> dict[str, tuple[Any, ...]]:
+        """The factors whose values can be chosen apart from each other."""
+        tied = set(ENDS) - set(self.ends)
+        return {name: values for name, values in self.factors.items() if name not in tied}
+
     def without(self, factor: str, keep: Iterable[Any]) -> Domain:
         """The domain with other, or fewer, values of one factor."""
         return replace(self, factors={**self.factors, factor: tuple(keep)})
@@ -78,8 +84,7 @@ def covering(domain: Domain, strength: int) -> tuple[Problem, ...]:
 
 def rows(domain: Domain, strength: int) -> list[dict[str, Any]]:
     """The covering array in the domain's values: one dictionary a problem."""
-    tied = set(ENDS) - set(domain.ends)
-    factors = {name: values for name, values in domain.factors.items() if name not in tied}
+    factors = domain.free
     return [
         {name: values[level] for (name, values), level in zip(factors.items(), row)}
         for row in covering_array(tuple(map(len, factors.values())), strength)
@@ -88,7 +93,7 @@ def rows(domain: Domain, strength: int) -> list[dict[str, Any]]:
 
 def base(domain: Domain, **chosen: Any) -> Problem:
     """The plainest problem, with some of its factors chosen."""
-    return made(domain, {**{name: values[0] for name, values in domain.factors.items()}, **chosen})
+    return made(domain, {**{name: values[0] for name, values in domain.free.items()}, **chosen})
 
 
 def made(domain: Domain, value: Mapping[str, Any]) -> Problem:

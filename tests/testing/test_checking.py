@@ -2,10 +2,12 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import npconv
 import numpy as np
 import pytest
+from npconv.problem import Problem
 from npconv.testing import check
 from npconv.testing.report import EXIT_CODES
 from zoo_kernels import build
@@ -279,6 +281,79 @@ def test_only_runs_one_problem():
     assert report.verdict == "WRONG" and len(report.rungs) == 1
 
 
+@pytest.mark.parametrize(
+    "line", ["i7_k3_s2_p1:0", "N2C2O4G2_i5x6_k3x2", "C2_i3x4x5_k2x1x3_s2_bias", "i5x5_k3_psame"]
+)
+def test_only_takes_any_rank_and_any_spelling(line):
+    report = check(conv, only=line)
+    assert report.verdict == "PASS" and report.why == "forward: 1 exact result equal"
+    (rung,) = report.rungs
+    assert rung.name == f"only {Problem.parse(line)}" and str(check(conv, only=Problem.parse(line))) == str(
+        report
+    )
+
+
+@pytest.mark.parametrize("line", ["transposed_C2O3_i4_k3_s2_op1", "transposed_C4O2G2_i3x4_k2_bias"])
+def test_only_asks_a_transposed_problem_of_what_is_transposed(line):
+    def transposed(input, weight, bias, **p):
+        return npconv.conv_transpose(input, weight, bias, **p)
+
+    report = check(SimpleNamespace(transposed=transposed, forward=conv), only=line)
+    assert report.verdict == "PASS" and report.why == "transposed: 1 exact result equal"
+    wrong = SimpleNamespace(transposed=lambda x, w, b, **p: transposed(x, w[..., ::-1], b, **p))
+    assert check(wrong, only=line).verdict == "WRONG"
+
+
+def test_only_of_a_part_that_is_not_offered_is_unsupported():
+    report = check(conv, only="transposed_i4_k3")
+    assert report.verdict == "UNSUPPORTED" and report.exit_code == 2
+    assert report.why == "it offers none of the parts that it was asked for"
+    assert report.unsupported == {"transposed": ["not offered; there is forward"]}
+    assert report.rungs[0].status == "not run" and "only transposed_i4_k3  not run" in str(report)
+
+
+def test_only_of_what_is_refused_is_unsupported():
+    def refuses(input, weight, bias, *, groups, **p):
+        if groups > 1:
+            raise NotImplementedError("no groups")
+        return conv(input, weight, bias, groups=groups, **p)
+
+    report = check(refuses, only="C2O2G2_i4_k3")
+    assert report.verdict == "UNSUPPORTED" and report.rungs[0].status == "not run"
+    assert report.unsupported == {"forward": ["every case (NotImplementedError: no groups), 1 case"]}
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("C2_i5x6_k3_t2", "'t2' in 'C2_i5x6_k3_t2' is not understood"),
+        ("C2_i5x6", "'C2_i5x6' lacks k"),
+        ("", "'' in '' is not understood"),
+        ("C3G2_i5_k3", "G 2 must divide C 3"),
+        ("i5x5_k3x3x3", "k: 3 values for 2 spatial axes"),
+        ("i3_k9", "padding: on spatial axis 0 the padded input has size 3"),
+        ("i5_k3_s0", "stride of spatial axis 0: it is 0"),
+        (
+            "i5_k3_p1_reflect",
+            "i5_k3_p1_reflect pads by 'reflect', but candidates pad with zeros; leave it out",
+        ),
+    ],
+)
+def test_what_only_cannot_ask_is_said_before_the_candidate_is_looked_at(line, told):
+    with pytest.raises(ValueError, match=f"^only: {told}"):
+        check("nowhere.py:f", only=line)
+
+
+def test_only_wants_a_line():
+    with pytest.raises(TypeError, match="^only: it is 3, a int; it must be a line of text"):
+        check(conv, only=3)
+
+
+def test_no_samples_show_nothing():
+    report = check(conv, only="N0_i5_k3")
+    assert report.verdict == "MISTRUSTED" and report.why == "forward: the right results have no elements"
+
+
 def test_real_layers_are_contracted():
     report = check(conv)
     assert report.verdict == "PASS" and report.rungs[-1].name == "real layers" and report.rungs[-1].cases == 6
@@ -287,13 +362,13 @@ def test_real_layers_are_contracted():
 def test_a_fault_that_only_real_layers_show_is_found():
     def large(input, weight, bias, **p):
         y = conv(input, weight, bias, **p)
-        if y.shape[1] > 200:
-            y[:, 200] = 0
+        if y.shape[1] > 500:
+            y[:, 500] = 0
         return y
 
     report = check(large)
     assert report.verdict == "WRONG" and report.why == "breaks at 'real layers'"
-    assert "res3a" in report.faults[0]
+    assert "res4 1x1" in report.faults[0]
 
 
 def test_one_record_three_views():
