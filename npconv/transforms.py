@@ -14,6 +14,7 @@ Each is linear, pure and total, multiplies nothing, and names its adjoint: the m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,24 +36,28 @@ def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
     >>> pad(np.array([[[1]]]), [(-2, 3)])
     array([[[0, 0]]])
     """
-    shape = list(x.shape)
-    source: list[Any] = [slice(None)] * x.ndim
-    target: list[Any] = source.copy()
-    added = empty = False
-    for axis, (lo, hi) in enumerate(padding, x.ndim - len(padding)):
-        if lo or hi:
-            i = shape[axis]
-            start, stop = (-lo if lo < 0 else 0), (i + hi if hi < 0 else i)
-            shape[axis] = max(i + lo + hi, 0)
-            source[axis], target[axis] = slice(start, stop), slice(start + lo, stop + lo)
-            added |= lo > 0 or hi > 0
-            empty |= start >= stop
-    if not added and not empty:
-        return x if shape == list(x.shape) else x[tuple(source)]
-    padded = np.zeros(shape, x.dtype)
-    if not empty:
-        padded[tuple(target)] = x[tuple(source)]
+    sizes, source, target, cropped_only = _window(x.shape, tuple(padding))
+    if cropped_only:
+        return x if sizes == x.shape else x[source]
+    padded = np.zeros(sizes, x.dtype)
+    padded[target] = x[source]
     return padded
+
+
+@lru_cache(maxsize=4096)
+def _window(
+    shape: tuple[int, ...], padding: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, ...], tuple[slice, ...], tuple[slice, ...], bool]:
+    """The window's sizes; which part of the array it shows, and where; whether it shows nothing else."""
+    sizes, source, target = [], [], []
+    for i, (lo, hi) in zip(shape, ((0, 0),) * (len(shape) - len(padding)) + padding):
+        start, stop = max(-lo, 0), i + min(hi, 0)
+        shows = start < stop
+        sizes.append(max(i + lo + hi, 0))
+        source.append(slice(start, stop) if shows else slice(0, 0))
+        target.append(slice(start + lo, stop + lo) if shows else slice(0, 0))
+    cropped_only = all(part == slice(0, size) for part, size in zip(target, sizes))
+    return tuple(sizes), tuple(source), tuple(target), cropped_only
 
 
 @recorded
