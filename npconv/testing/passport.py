@@ -9,6 +9,7 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.candidate import Call
 from npconv.testing.numerics import cancelling
+from npconv.testing.observation import comparable, without_array
 from npconv.testing.parts import output_shape
 from npconv.testing.running import Runner
 
@@ -53,10 +54,10 @@ class _Asker:
         return None if y is None else y.reshape(y.shape[-2:])
 
     def _run(self, problem: Problem, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
-        value = self.runner.run(Call("forward", problem, {"input": x, "weight": w})).value
-        if not isinstance(value, np.ndarray) or value.shape != output_shape(problem):
+        answer = self.runner.run(Call("forward", problem, {"input": x, "weight": w}))
+        if without_array(answer, self.runner.declared) or answer.value.shape != output_shape(problem):
             return None
-        return value.astype(np.float64)
+        return comparable(answer.value).astype(np.float64)
 
     def dtype(self) -> str:
         problem = Problem(i=(1,) * self.rank, k=(1,) * self.rank).canonical()

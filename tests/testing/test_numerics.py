@@ -1,5 +1,7 @@
 """The derived bound: kept by every right kernel, broken by the fault that it is for."""
 
+from itertools import product
+
 import npconv
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from npconv.problem import Problem
 from npconv.testing import check
 from npconv.testing.bounds import bounds
 from npconv.testing.formats import named
-from npconv.testing.numerics import FAMILIES, unit
+from npconv.testing.numerics import FAMILIES, LINES, problem_for, unit
 from npconv.testing.parts import reference
 
 SINGLE = (named("float32"),) * 3
@@ -91,6 +93,111 @@ def one_element(y):
     y = y.copy()
     y.flat[7] += 1
     return y
+
+
+PATHS = {
+    "stride > 1": lambda p, w: max(p["stride"]) > 1,
+    "dilation > 1": lambda p, w: max(p["dilation"]) > 1,
+    "groups > 1": lambda p, w: p["groups"] > 1,
+    "depthwise": lambda p, w: p["groups"] > 1 and w.shape[1] == 1,
+    "one tap": lambda p, w: w.shape[2:] == (1, 1),
+    "large taps": lambda p, w: max(w.shape[2:]) > 3,
+    "channels in eights": lambda p, w: w.shape[0] % 8 == 0 and w.shape[1] % 8 == 0,
+}
+
+
+@pytest.mark.parametrize("bits", [8, 11])
+@pytest.mark.parametrize("path", PATHS)
+def test_a_low_precision_path_is_found_and_named(path, bits):
+    def kernel(x, w, b, **p):
+        return conv(cut(x, bits), cut(w, bits), b, **p) if PATHS[path](p, w) else conv(x, w, b, **p)
+
+    report = check(kernel, layers=False)
+    assert report.verdict == "WRONG" and report.why == "breaks at 'numerics'"
+    assert f"the inputs are rounded to {bits} bits" in report.faults[0]
+    assert " of 10 measures; the worst: " in report.faults[0]
+    if path.endswith("> 1"):
+        assert report.trigger == path
+
+
+@pytest.mark.parametrize("part", ["grad_input", "grad_weight", "transposed"])
+def test_a_low_precision_path_of_every_part_is_found(part):
+    def low(p, *arrays):
+        return [cut(a, 11) if max(p["stride"]) > 1 else a for a in arrays]
+
+    class Kernel:
+        pass
+
+    kernels = {
+        "grad_input": lambda g, w, size, **p: npconv.conv2d_input(size, *reversed(low(p, g, w)), **p),
+        "grad_weight": lambda g, x, size, **p: npconv.conv2d_weight(low(p, x)[0], size, low(p, g)[0], **p),
+        "transposed": lambda x, w, b, **p: npconv.conv_transpose2d(*low(p, x, w), b, **p),
+    }
+    setattr(Kernel, part, staticmethod(kernels[part]))
+    report = check(Kernel, layers=False)
+    assert f"{part}: the inputs are rounded to 11 bits" in report.faults[0]
+    assert report.trigger == "stride > 1"
+
+
+def test_half_sums_in_one_path_are_found_where_single_ones_are_declared():
+    def kernel(x, w, b, **p):
+        if w.shape[2:] != (1, 1):
+            return conv(x, w, b, **p)
+        total = np.float16(0)
+        for c in range(w.shape[1]):
+            tap = np.where(np.arange(w.shape[1])[:, None, None] == c, w, np.float16(0))
+            total = (total + conv(x, tap, None, **p)).astype(np.float16)
+        return total if b is None else (total + b[:, None, None]).astype(np.float16)
+
+    report = check(kernel, layers=False, input="float16")
+    assert report.verdict == "WRONG" and "beyond the bound, in 1 of 10 measures" in report.faults[0]
+
+
+def inexact(kernel):
+    """A kernel that is changed on fractions only: exact cases do not see it."""
+    return lambda x, w, b, **p: kernel(x, w, b, **p) if (x != np.rint(x)).any() else conv(x, w, b, **p)
+
+
+@pytest.mark.parametrize("factor", [1.0001, 1.001, 0.999, 2])
+def test_a_factor_is_told_as_one_and_not_as_a_format(factor):
+    report = check(inexact(lambda x, w, b, **p: conv(x, w, b, **p) * np.float32(factor)), layers=False)
+    assert f"beyond the bound: the result is {factor:g} times what is due" in report.faults[0]
+    assert "as if" not in report.faults[0]
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda y: y[..., :-1], "shape (1, 6, 12, 12), due (1, 6, 12, 13)"),
+        (lambda y: y.astype(np.float16), "the result has dtype float16"),
+        (lambda y: y.tolist(), "the result is a list"),
+        (lambda y: y + 1j, "holds no real numbers"),
+        (lambda y: y + np.zeros((2, 3)), "raises|could not be broadcast"),
+    ],
+)
+def test_floats_that_bring_no_comparable_result_are_wrong(change, told):
+    report = check(inexact(lambda x, w, b, **p: change(conv(x, w, b, **p))), layers=False)
+    assert report.verdict == "WRONG" and report.why == "breaks at 'numerics'"
+    assert any(part in report.faults[0] for part in told.split("|"))
+
+
+def test_a_format_that_is_narrow_for_some_calls_is_not_repeatable():
+    calls = []
+
+    def kernel(x, w, b, **p):
+        calls.append(0)
+        return conv(x, w, b, **p) if len(calls) % 2 else conv(cut(x, 11), cut(w, 11), b, **p)
+
+    report = check(inexact(kernel), layers=False)
+    assert report.verdict == "WRONG" and "not repeatable" in report.faults[0]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("line", LINES)
+def test_every_line_of_the_table_is_a_problem_of_every_rank(line, rank):
+    for part, plain in product(("forward", "transposed"), (False, True)):
+        problem = problem_for(part, rank, line, plain)
+        assert problem.rank == rank and min(problem.output_shape) > 0
 
 
 @pytest.mark.parametrize("change", [one_element, lambda y: y + 0.4, lambda y: y[:, :, ::-1]])
