@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from threading import TIMEOUT_MAX
 from typing import Any
 
-import numpy as np
-
 from npconv.problem import Problem
-from npconv.testing import identity
 from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import climb_up, gather_evidence
-from npconv.testing.observation import Observation, could_show
+from npconv.testing.observation import REFUSED, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.problems import full
@@ -24,7 +20,7 @@ from npconv.testing.repeat_rungs import in_company
 from npconv.testing.report import Report
 from npconv.testing.reproduction import of_candidate
 from npconv.testing.running import Apart, Inside, Runner
-from npconv.testing.trigger import trigger
+from npconv.testing.verdict import concluded
 
 
 def check(
@@ -66,9 +62,10 @@ def check(
         raise ValueError(f"rank: {rank} spatial axes; give 1, 2 or 3")
     if not 0 < time_limit <= TIMEOUT_MAX:
         raise ValueError(f"time_limit: {time_limit:g} s; give a number of seconds greater than 0")
+    problem = None if only is None else _asked_for(only)
     runner, name = _runner(candidate, declared, time_limit)
     try:
-        return judge(runner, name, only=only, rank=rank, layers=layers, progress=progress)
+        return judge(runner, name, only=problem, rank=rank, layers=layers, progress=progress)
     finally:
         runner.close()
 
@@ -85,7 +82,7 @@ def judge(
     runner: Runner,
     name: str,
     *,
-    only: str | Problem | None = None,
+    only: Problem | None = None,
     rank: int = 2,
     layers: bool = True,
     progress: Callable[[str], None] | None = None,
@@ -93,7 +90,7 @@ def judge(
     """The report on whoever answers calls."""
     climb = Climb(runner, rank, layers, progress or (lambda line: None))
     if only is not None:
-        _one(climb, Problem.parse(only) if isinstance(only, str) else only.canonical())
+        _one(climb, only)
     else:
         climb_up(climb)
     broken = any(rung.failed for rung in climb.rungs)
@@ -110,23 +107,20 @@ def judge(
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
     facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
-    return _report(climb, name, findings, facts)
+    return concluded(climb, name, findings, facts)
 
 
-def _report(climb: Climb, name: str, findings: list[Finding], facts: dict[str, str]) -> Report:
-    verdict, why = _verdict(climb)
-    return Report(
-        candidate=name,
-        verdict=verdict,
-        why=why,
-        parts=tuple(climb.runner.parts),
-        declared=asdict(climb.runner.declared),
-        findings=findings,
-        rungs=climb.rungs,
-        unsupported=_unsupported(climb),
-        identity=identity.verdict(climb.observations),
-        passport=facts,
-    )
+def _asked_for(line: str | Problem) -> Problem:
+    """The one problem that is asked for; ValueError where the protocol has no such thing."""
+    try:
+        problem = (line if isinstance(line, Problem) else Problem.parse(line)).canonical()
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"only: {str(error).removeprefix('problem: ')}") from None
+    if problem.padding_mode != "zeros":
+        raise ValueError(
+            f"only: {line} pads by {problem.padding_mode!r}, but candidates pad with zeros; leave it out"
+        )
+    return problem
 
 
 def _one(climb: Climb, problem: Problem) -> None:
@@ -134,17 +128,19 @@ def _one(climb: Climb, problem: Problem) -> None:
     rung = Rung(f"only {problem}")
     climb.rungs.append(rung)
     climb.rank = problem.rank
-    for part in climb.runner.parts:
-        if part in parts_of(problem):
-            climb.domains[part] = full(problem.rank)
-            if could_show(part, problem, climb.runner.declared):
-                o = climb.ask(part, problem)
-                climb.take(rung, o)
-                if told := in_company(climb, rung, o.case):
-                    rung.failed.append(f"{part}: {told}")
-                    rung.told[f"{part}: {told}"] = ""
-            else:
-                rung.notes.append(f"{part}: more terms than exact data allow in the declared formats")
+    asked = [part for part in climb.runner.parts if part in parts_of(problem)]
+    if not asked:
+        offers = f"not offered; there is {', '.join(climb.runner.parts)}"
+        climb.unsupported = dict.fromkeys(parts_of(problem), [offers])
+    for part in asked:
+        climb.domains[part] = full(problem.rank, problem.transposed)
+        if not could_show(part, problem, climb.runner.declared):
+            rung.notes.append(f"{part}: more terms than exact data allow in the declared formats")
+        elif (o := climb.ask(part, problem)).kind != REFUSED:
+            climb.take(rung, o)
+            if told := in_company(climb, rung, o.case):
+                rung.failed.append(f"{part}: {told}")
+                rung.told[f"{part}: {told}"] = ""
 
 
 def _alive(climb: Climb) -> bool:
@@ -171,47 +167,3 @@ def _findings_of_rungs(climb: Climb, findings: Sequence[Finding], facts: Mapping
         Finding(line.split(":")[0].split(",")[0], line + known, True, when)
         for line, when in list(told.items())[:5]
     ]
-
-
-def _unsupported(climb: Climb) -> dict[str, list[str]]:
-    """What was refused: alone, and, of what is supported alone, in combination."""
-    listed = {part: list(lines) for part, lines in climb.unsupported.items()}
-    for part in climb.domains:
-        of_part = [o for o in climb.observations if o.part == part]
-        known = listed.get(part, [])
-        refused = [o for o in of_part if o.kind == "refused" and not any(o.detail in line for line in known)]
-        if refused:
-            accepted = [o.problem for o in of_part if o.kind != "refused"]
-            when = trigger([o.problem for o in refused], accepted)
-            listed.setdefault(part, []).append(f"{when} ({refused[0].detail}), {len(refused)} cases")
-    return listed
-
-
-def _verdict(climb: Climb) -> tuple[str, str]:
-    observations = climb.observations
-    judged = [o for o in observations if o.kind != "refused"]
-    if not observations and (notes := [note for rung in climb.rungs for note in rung.notes]):
-        return "MISTRUSTED", notes[0]
-    if not judged:
-        return "UNSUPPORTED", "it refuses every case that it was asked"
-    broken = next((rung for rung in climb.rungs if rung.failed), None)
-    if broken:
-        return "WRONG", f"breaks at {broken.name!r}"
-    odd = next((rung for rung in climb.rungs if rung.odd), None)
-    if odd:
-        return "SUSPICIOUS", f"{odd.name}: {odd.odd[0]}"
-    if blind := _blind(judged):
-        return "MISTRUSTED", blind
-    parts = ", ".join(dict.fromkeys(o.part for o in judged))
-    return "PASS", f"{parts}: {len(judged)} exact results equal"
-
-
-def _blind(judged: Sequence[Observation]) -> str:
-    """Why the data could not have shown a fault, or nothing."""
-    for part in dict.fromkeys(o.part for o in judged):
-        results = [o.case.due for o in judged if o.part == part]
-        size = sum(result.size for result in results)
-        filled = sum(int(np.count_nonzero(result)) for result in results)
-        if filled * 2 < size or not size:
-            return f"{part}: only {filled} of {size} elements of the right results are not zero"
-    return ""

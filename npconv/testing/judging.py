@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from npconv.problem import Problem
-from npconv.testing.checking import _report
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.exchange import Answered
 from npconv.testing.findings import find
@@ -16,6 +15,7 @@ from npconv.testing.observation import REFUSED, Observation
 from npconv.testing.problems import full
 from npconv.testing.report import Report
 from npconv.testing.reproduction import of_result
+from npconv.testing.verdict import concluded
 
 STRAYS_SHOWN = 3
 
@@ -39,7 +39,7 @@ def judge_files(folder: str | Path) -> Report:
         if finding.smallest:
             number = answered.number(finding.part, Problem.parse(finding.smallest))
             finding.smallest = f"{finding.smallest}, problem {number} of the manifest"
-    return _incomplete(_report(climb, str(folder), findings, {}), climb.observations)
+    return _incomplete(concluded(climb, str(folder), findings, {}), climb.observations)
 
 
 def _again(answered: Answered, o: Observation) -> str:

@@ -120,7 +120,8 @@ def _short(text: str) -> str:
 
 def _lines(report: Report) -> list[str]:
     lines = [f"{report.verdict}  {report.candidate}: {report.why}", ""]
-    lines += [f"  {rung.name:<22}{rung.status:<9}{_counted(rung)}" for rung in report.rungs]
+    width = max([20, *(len(rung.name) for rung in report.rungs)]) + 2
+    lines += [f"  {rung.name:<{width}}{rung.status:<9}{_outcome(rung)}" for rung in report.rungs]
     for finding in report.findings:
         lines += _told(finding)
     if not report.findings:
@@ -149,9 +150,19 @@ def _told(finding: Finding) -> list[str]:
     return lines + ["    " + line for line in finding.formula[1:]]
 
 
-def _counted(rung: Rung) -> str:
-    cases = f"{rung.cases} case{'' if rung.cases == 1 else 's'}" if rung.cases else ""
+def _outcome(rung: Rung) -> str:
+    """How many cases a rung had, and how many of them failed."""
+    cases = counted(rung.cases, "case") if rung.cases else ""
     return f"{cases}, {len(rung.failed)} failed" if rung.failed else cases
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "case"), counted(2, "case")
+    ('1 case', '2 cases')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _section(title: str, lines: list[str], limit: int = SHOWN) -> list[str]:
