@@ -49,13 +49,19 @@ def forward(
     array([[[0., 1., 3., 5., 7.]]])
     """
     sums = sums_type(input, weight)
-    shape, phases = plan(
+    asked = (
         input.shape, weight.shape, tuple(stride), tuple(padding), tuple(dilation), tuple(input_dilation),
         groups, sums.itemsize, budget(),
     )  # fmt: skip
+    shape, phases = plan(*asked)
     if not phases or sums == dtypes.OBJECT:  # small, or of Python ints, which no tile makes faster
         return _slide(pad(dilate(input, input_dilation), padding), weight, stride, dilation, groups, sums)
-    return assemble(_slide, input, weight, shape, phases, sums, result_type(input, weight))
+    result = result_type(input, weight)
+    output = assemble(_slide, input, weight, shape, phases, sums, result)
+    if result != dtypes.INT64 and any(phase.shared for phase in phases) and np.isnan(output.min()):
+        # What is not finite has met the zeros in a shared window, and so reached outputs that do not read it.
+        output = assemble(_slide, input, weight, shape, plan(*asked, share=False).phases, sums, result)
+    return output
 
 
 def _slide(

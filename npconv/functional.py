@@ -57,7 +57,8 @@ def conv(
 
     dtypes: floats and complex numbers give their own (NumPy's promotion where they differ);
     float16 and narrower sum in float32 and round once; integers and bool give exact int64.
-    Padded zeros are ordinary zeros: beside an infinite weight they make NaN.
+    Padded zeros are ordinary zeros: beside an infinite or NaN weight they make NaN, unless the input
+    has no element at all, which gives 0.  Zeros that a stride inserts may be left out, and then make none.
 
     Errors: ValueError (TypeError for a wrong kind) that states the rule and both numbers;
     OverflowError where int64 cannot hold a sum.

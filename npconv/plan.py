@@ -105,6 +105,11 @@ class Phase(NamedTuple):
         """How many outputs share a window, for each axis."""
         return tuple(len(line.places) for line in self.lines)
 
+    @property
+    def shared(self) -> bool:
+        """Whether any outputs share a window."""
+        return prod(self.widths) > 1
+
 
 class Plan(NamedTuple):
     """The output's shape, and the phases: none where the problem stays whole."""
@@ -116,9 +121,9 @@ class Plan(NamedTuple):
 @lru_cache(maxsize=4096)
 def plan(
     input_shape: Shape, weight_shape: Shape, stride: Shape, padding: tuple[Pair, ...], dilation: Shape,
-    input_dilation: Shape, groups: int, itemsize: int, budget: int,
+    input_dilation: Shape, groups: int, itemsize: int, budget: int, share: bool = True,
 ) -> Plan:  # fmt: skip
-    """How to convolve arrays of these shapes within a budget of so many bytes."""
+    """How to convolve arrays of these shapes within a budget of so many bytes; windows are shared, or not."""
     (N, _, *i), (O, channels, *k) = input_shape, weight_shape
     ends = [lo for lo, _ in padding], [hi for _, hi in padding]
     o = [
@@ -136,7 +141,8 @@ def plan(
     axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
     lines = [_lines(*axis) for axis in axes]
     sizes = N, groups, channels, O // groups, itemsize, budget
-    phases = [_phase(line, *sizes) for line in product(*_widened(axes, lines, O // groups))]
+    wide = _widened(axes, lines, O // groups) if share else lines
+    phases = [_phase(line, *sizes) for line in product(*wide)]
     if any(_cuts_a_shared_window(phase) for phase in phases):
         phases = [_phase(line, *sizes) for line in product(*lines)]
     return Plan((N, O, *o), tuple(phases))

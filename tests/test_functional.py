@@ -328,6 +328,16 @@ def test_padded_zeros_are_ordinary_zeros_and_infinity_times_zero_is_nan():
     assert np.array_equal(y, [[[np.nan, np.inf, np.inf]]], equal_nan=True)
 
 
+@pytest.mark.parametrize("padding", [1, [(0, 2)], [(2, 0)], 3])
+def test_an_input_without_elements_gives_zeros_beside_any_weight(padding):
+    """Nothing of it is there to be multiplied, and what is padded counts as nothing."""
+    x, w = np.ones((2, 3, 0)), np.full((4, 3, 2), np.nan)
+    y = npconv.conv1d(x, w, padding=padding)
+    assert y.size and not y.any()
+    gradients = npconv.conv1d_backward(np.full(y.shape, np.nan), x, w, padding=padding)
+    assert gradients.input.shape == x.shape and np.array_equal(gradients.weight, np.zeros(w.shape))
+
+
 @pytest.mark.parametrize("kind", ["m8[s]", "M8[s]", "U3", "S3", object])
 def test_arrays_that_hold_no_numbers_are_refused_by_name(kind):
     numbers, others = np.ones((1, 1, 2)), np.zeros((1, 1, 2), kind)

@@ -8,7 +8,7 @@ import oracle
 import pytest
 from geometries import random_cases
 
-from npconv import conv, conv_input, conv_weight
+from npconv import conv, conv_input, conv_transpose, conv_weight
 from npconv.conv import forward
 from npconv.geometry import convolution
 from npconv.plan import Phase, budget, plan, scratch_budget
@@ -105,7 +105,9 @@ def test_integers_are_the_same_bits_within_every_budget(name):
         with scratch_budget(budget):
             y = conv(x, w, **parameters)
             g = y % 7 - 3
-            found.append((y, conv_input(x.shape, w, g, **parameters), conv_weight(x, w.shape, g, **parameters)))
+            found.append(
+                (y, conv_input(x.shape, w, g, **parameters), conv_weight(x, w.shape, g, **parameters))
+            )
     for other in found[1:]:
         for first, second in zip(found[0], other):
             assert first.tobytes() == second.tobytes()
@@ -146,7 +148,10 @@ def test_python_ints_are_exact_within_any_budget():
 def test_strides_of_any_kind(cut_small):
     x, w = integers((2, 6, 12, 9)), integers((4, 3, 3, 2))
     plainly = conv(x, w, groups=2, stride=(2, 1), padding=1)
-    backward, channels_last = x[..., ::-1][..., ::-1], np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    backward, channels_last = (
+        x[..., ::-1][..., ::-1],
+        np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2),
+    )
     for same in (backward, channels_last, np.asfortranarray(x)):
         assert np.array_equal(conv(same, np.asfortranarray(w), groups=2, stride=(2, 1), padding=1), plainly)
     broadcast = np.broadcast_to(x[:1, :1], x.shape)
@@ -194,7 +199,9 @@ def test_a_phase_without_a_tap_is_left_out():
     # Stride and dilation 2: an odd input meets no tap at all, and its gradient is zero.
     found = phases_of_input_gradient(i=40001, k=3, s=2, d=2, C=40, O=2)
     assert len(found.phases) == 1
-    gradient = conv_input((1, 40, 1, 4001), np.ones((2, 40, 1, 3)), np.ones((1, 2, 1, 1999)), stride=2, dilation=(1, 2))
+    gradient = conv_input(
+        (1, 40, 1, 4001), np.ones((2, 40, 1, 3)), np.ones((1, 2, 1, 1999)), stride=2, dilation=(1, 2)
+    )
     assert not gradient[..., 1::2].any()
     assert gradient[..., 4:-4:2].all()
 
@@ -220,6 +227,37 @@ def test_few_channels_share_their_windows():
     assert [taps for taps, _ in phase.lines[1].places[:4]] == [slice(b, 8, 4) for b in (3, 2, 1, 0)]
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "c8"])
+def test_what_is_not_finite_reaches_only_the_outputs_that_read_it(kind, odd):
+    """Who reads it is counted with integers."""
+    x, w = np.ones((2, 3, 60, 61), kind), np.ones((3, 1, 3, 3), kind)
+    x[1, 2, 30, 31] = x[0, 0, 0, 0] = odd
+    cut = plan(x.shape, w.shape, (1, 1), ((1, 1),) * 2, (1, 1), (1, 1), 3, 4, 2**26)
+    assert any(phase.shared for phase in cut.phases)
+    seen, there = (~np.isfinite(x)).astype(int), np.ones(w.shape, int)
+    with np.errstate(all="ignore"):
+        y = conv(x, w, padding=1, groups=3)
+        gradient = conv_input(x.shape, w, x, padding=1, groups=3)
+    assert np.array_equal(~np.isfinite(y), conv(seen, there, padding=1, groups=3) > 0)
+    assert np.array_equal(~np.isfinite(gradient), conv_input(x.shape, there, seen, padding=1, groups=3) > 0)
+    if kind != "c8":  # in which infinity * (1 + 0j) has a NaN
+        assert np.isnan(y).any() == np.isnan(odd)
+
+
+def test_padded_zeros_beside_a_nan_make_nan_in_small_and_large():
+    for size in (4, 4000):
+        y = conv(np.ones((1, 1, size)), [[[np.nan, 1.0]]], padding=[(0, 2)])
+        assert np.isnan(y).all()
+
+
+def test_inserted_zeros_beside_a_nan_may_be_left_out():
+    """Even cells of the result meet the taps 0 and 2, odd ones tap 1, which is no NaN."""
+    for size in (4, 4000):
+        y = conv_transpose(np.ones((1, 1, size)), [[[np.nan, 1.0, 1.0]]], stride=2)[0, 0]
+        assert np.isnan(y[:-1:2]).all() and (np.isnan(y[1::2]) | (y[1::2] == 1)).all()
+
+
 @pytest.mark.parametrize("size", [24, 25, 47, 59])
 def test_what_fills_no_window_is_computed_as_it_was(size):
     x, w = integers((1, 40, size, size)), integers((40, 1, 5, 5))
@@ -233,7 +271,15 @@ def test_tiles_and_parts_add_up_to_the_whole():
     geometry = convolution((3, 64, 90, 90), (32, 64, 3, 3), 1, 1)
     for budget in (10**5, 10**6, 2**26):
         found = plan(
-            geometry.input_shape, geometry.weight_shape, (1, 1), geometry.padding, (1, 1), (1, 1), 1, 4, budget
+            geometry.input_shape,
+            geometry.weight_shape,
+            (1, 1),
+            geometry.padding,
+            (1, 1),
+            (1, 1),
+            1,
+            4,
+            budget,
         )
         (phase,) = found.phases
         assert phase.widths == (1, 1)
