@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from npconv.commands.parsing import Commands, add
-from npconv.commands.views import add_views
+from npconv.commands.views import VERDICTS, add_views
 
 
 def register(commands: Commands) -> None:
@@ -19,6 +19,7 @@ def register(commands: Commands) -> None:
             "FILE.py:NAME, module or module:NAME, and names a forward, or an object or module with any of "
             "forward, grad_input, grad_weight, grad_bias, backward, transposed. It runs in a process of its own."
         ),
+        notes=VERDICTS,
         example="npconv check kernel.py:conv2d --input float16 --layout NHWC",
     )
     parser.add_argument("candidate", metavar="CANDIDATE", help="FILE.py:NAME or module:NAME")

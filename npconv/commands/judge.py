@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from npconv.commands.parsing import Commands, add
-from npconv.commands.views import add_views
+from npconv.commands.views import VERDICTS, add_views
 
 
 def register(commands: Commands) -> None:
@@ -14,7 +14,12 @@ def register(commands: Commands) -> None:
         commands,
         "judge",
         help="judge the results that a program wrote beside the emitted problems",
-        description="Read the results in DIR and report as check does.",
+        description=(
+            "Read the results in DIR and report as check does. DIR holds what emit wrote and one result a line of "
+            "its manifest: <number>.<part>.f32 or .npy, or an empty <number>.<part>.refused, or all together in "
+            "results.safetensors."
+        ),
+        notes=VERDICTS,
         example="npconv judge problems",
     )
     parser.add_argument("folder", metavar="DIR")
