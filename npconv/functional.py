@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from npconv import grad, rules
+from npconv import blocks, grad, rules
 from npconv.geometry import (
     Axis,
     Geometry,
@@ -30,7 +30,7 @@ from npconv.padding import padding_view
 from npconv.rules import DoubleGradients, Gradients
 from npconv.trilinear import NO_BATCH, Form, Map, View
 
-MAPS = {"output": grad.output, "input": grad.input_gradient, "weight": grad.weight_gradient}
+MAPS = {"output": grad.output, "input": grad.input_gradient, "weight": blocks.weight_gradient}
 
 
 def conv(

@@ -44,6 +44,8 @@ def scratch_budget(bytes: int) -> Iterator[None]:
     """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
 
     The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
+    Not counted is what stands whole before a tile begins: floats narrower than float32, widened; an
+    input with the border of a padding mode; several groups' weight in the order of the input gradient.
     Errors: ValueError where it is not positive.
 
     >>> import numpy as np

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from npconv import grad, rules
+from npconv import blocks, grad, rules
 from npconv.arguments import IntOrInts, Padding
 from npconv.functional import fixed_rank, form_of, kept
 from npconv.rules import Gradients
@@ -25,7 +25,7 @@ from npconv.trilinear import Form
 MAPS = {
     "output": lambda input, weight, geometry: grad.input_gradient(weight, input, geometry),
     "input": lambda weight, output, geometry: grad.output(output, weight, geometry.without_remainder()),
-    "weight": lambda input, output, geometry: grad.weight_gradient(output, input, geometry),
+    "weight": lambda input, output, geometry: blocks.weight_gradient(output, input, geometry),
 }
 
 
