@@ -5,10 +5,11 @@ from __future__ import annotations
 from npconv.problem import Problem
 from npconv.testing import layers
 from npconv.testing.climb import Climb, Rung
-from npconv.testing.further import Chosen, alone, listed, mixed, single, within
+from npconv.testing.further import Chosen, alone, mixed, told, within
 from npconv.testing.observation import REFUSED, Observation, could_show, observe
 from npconv.testing.probes import PROBED, probe
 from npconv.testing.problems import covering
+from npconv.testing.refusals import Refusals
 from npconv.testing.typical import typical
 
 
@@ -77,19 +78,19 @@ def further_of(climb: Climb, rung: Rung, part: str) -> None:
     domain = climb.domains[part]
     asked = Asked(climb, rung, part)
     refused: list[Chosen] = []
-    why = ""
+    refusals = Refusals()
     for chosen in within(domain):
         if any(less.items() <= chosen.items() for less in refused):
             continue
         o = asked.one(alone(domain, chosen))
-        if o is not None and o.kind == REFUSED and single(chosen):
-            refused.append(chosen)
-            climb.observations.remove(o)  # told by its value: no riddle for the trigger
-            why = why or o.detail
-        else:
+        if o is None or o.kind != REFUSED or len(told(chosen)) > 1:
             asked.one(mixed(domain, chosen))
+            continue
+        refused.append(chosen)
+        refusals.add(o.detail, *next(iter(told(chosen).items())))
+        climb.observations.remove(o)  # told by its value: no riddle for the trigger
     if refused:
-        climb.unsupported.setdefault(part, []).append(f"{listed(refused)} ({why})")
+        climb.unsupported.setdefault(part, []).extend(refusals.lines())
 
 
 def real_layers(climb: Climb, rung: Rung) -> None:

@@ -6,7 +6,7 @@ amid other values, as a row of the pairwise set that has this value in place of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from npconv.problem import Problem
@@ -177,28 +177,14 @@ def _reads(problem: Problem) -> bool:
     )
 
 
-def single(chosen: Chosen) -> bool:
-    """Whether it is one value that is asked for, so that a refusal can be told by it."""
-    return len(_telling(chosen)) == 1
+def told(chosen: Chosen) -> Chosen:
+    """The values without the sizes, where these only make room for another; equal ends as one padding.
 
-
-def _telling(chosen: Chosen) -> Chosen:
-    """The values without the sizes, where these only make room for another."""
-    return {name: value for name, value in chosen.items() if name != "outputs"} or chosen
-
-
-def listed(refused: Sequence[Chosen], shown: int = 5) -> str:
-    """What is refused, in one line: some by their values, the others counted.
-
-    >>> listed([{"stride": (4, 4)}, {"batch": 3}, {"top": 4, "outputs": (8, 5)}], shown=2)
-    'stride 4x4, batch 3 and 1 more'
+    >>> told({"top": 4, "outputs": (8, 5)}), told(dict.fromkeys(ENDS, -2))
+    ({'top': 4}, {'padding': -2})
     """
-    more = f" and {len(refused) - shown} more" if len(refused) > shown else ""
-    return ", ".join(map(_written, refused[:shown])) + more
-
-
-def _written(chosen: Chosen) -> str:
-    return ", ".join(
-        f"{name} {'x'.join(map(str, value)) if isinstance(value, tuple) else value}"
-        for name, value in _telling(chosen).items()
-    )
+    values = {name: value for name, value in chosen.items() if name != "outputs"} or dict(chosen)
+    ends = {values.get(end) for end in ENDS}
+    if len(ends) > 1 or None in ends:
+        return values
+    return {**{name: value for name, value in values.items() if name not in ENDS}, "padding": ends.pop()}
