@@ -49,6 +49,11 @@ class Term:
         """The arrays that it takes."""
         return frozenset(name for _, name in self.takes)
 
+    @property
+    def moves(self) -> bool:
+        """Whether it only puts an array's elements elsewhere, and adds none up."""
+        return self.gives == "output" and [role for role, _ in self.takes] == ["input"]
+
     def replaced(self, old: str, new: str) -> Term:
         """The same term with another array in old's role."""
         return Term(self.gives, tuple((role, new if name == old else name) for role, name in self.takes))
@@ -196,21 +201,20 @@ class Form:
                     f"{' and '.join(others)} and the parameters given"
                 )
 
-    def _recipe(
-        self, s: Sum, shapes: Mapping[str, Shape], dtype_of: Mapping[str, np.dtype]
-    ) -> Recipe | None:
+    def _recipe(self, s: Sum, shapes: Mapping[str, Shape], dtype_of: Mapping[str, np.dtype]) -> Recipe | None:
         if s.belongs_to and s.belongs_to not in shapes:
             return None
         terms = [term for term in s.terms if term.names <= shapes.keys()]
         used = [name for term in terms for _, name in term.takes]
         used = used or ([s.name] if s.belongs_to else list(shapes))
         result = dtypes.result_type((name, dtype_of[name]) for name in used)
+        working = dtypes.working_type(result)
+        if len(terms) == 1 and terms[0].moves:
+            result = dtype_of[used[0]]  # nothing is added, so no integer needs int64
         shape = self.shapes[s.terms[0].gives] if s.terms else shapes[s.name]
         filled = tuple(term for term in terms if not self._is_empty(term, shapes))
         real = s.belongs_to is not None and dtype_of[s.belongs_to].kind != "c" and result.kind == "c"
-        return Recipe(
-            filled, shape, dtypes.real_type(result) if real else result, dtypes.working_type(result), real
-        )
+        return Recipe(filled, shape, dtypes.real_type(result) if real else result, working, real)
 
     def _is_empty(self, term: Term, shapes: Mapping[str, Shape]) -> bool:
         """Whether a term is an empty sum, which is zero, or has no elements at all."""

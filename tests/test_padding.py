@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import npconv
-from npconv import pad, pad_adjoint, vjp
+from npconv import jvp, pad, pad_adjoint, vjp
 from npconv.padding import SOURCES
 
 NUMPY_NAMES = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
@@ -127,6 +127,25 @@ def test_any_kind_of_array_keeps_its_kind(kind, mode: str) -> None:
     if mode == "zeros":  # NumPy's zero of text is "0"; npconv's is the kind's own empty value
         expected[..., :1] = expected[..., 4:] = np.zeros((), x.dtype)
     assert y.dtype == x.dtype and y.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["?", "i1", "u2", ">i4", "i8", "u8", "f2", ">f4", "f8", "c8"])
+def test_its_derivatives_keep_the_kind_where_nothing_is_added(kind, mode: str) -> None:
+    """Values and tangents are padded arrays; a pullback adds, and integers then are int64."""
+    x = np.array([[[1, 0, 3]]]).astype(kind)
+    if kind == "u8":
+        x[..., 0] = 2**64 - 1  # which int64 does not hold
+    due = pad(x, [(1, 2)], mode)
+    value, pullback = vjp(pad, x, padding=[(1, 2)], mode=mode)
+    again, tangent = jvp(pad, (x,), (x,), padding=[(1, 2)], mode=mode)
+    padded = [value, again, tangent]
+    if kind != "u8":
+        gradient, second = vjp(pullback, due)
+        padded += second((x,))
+        assert gradient[0].dtype == pad_adjoint(due, [(1, 2)], mode).dtype
+    for found in padded:
+        assert found.dtype == due.dtype and np.array_equal(found, due)
 
 
 @pytest.mark.parametrize(
