@@ -68,7 +68,9 @@ def in_company(climb: Climb, rung: Rung, case: Case) -> str:
     other = {**case.arrays, **{name: _other(case.arrays[name]) for name in arrays}}
     for changed in (*([name] for name in arrays), arrays):
         asked = _changed(case, {name: other[name] for name in changed})
-        if told := _twice(climb, rung, asked, {"before": case.arrays}, lambda o: _kept(o, changed, case)):
+        if told := _twice(
+            climb, rung, asked, {"before": case.arrays}, lambda o: _kept(climb, o, changed, case)
+        ):
             return told
     return _twice(climb, rung, case, {"after": other}, lambda o: _overwritten(o, other))
 
@@ -80,13 +82,13 @@ def _twice(
     how: Mapping[str, Mapping[str, np.ndarray]],
     tell: Callable[[Observation], str],
 ) -> str:
-    """What is to be told of a failure, or that it comes and goes."""
+    """What is to be told of a failure, or that it comes and goes; '' where it is no matter of company."""
     rung.cases += 1
     o = observe(climb.runner, case, **how)
     if not o.failed:
         return ""
     if observe(climb.runner, case, **how).failed:
-        return f"{tell(o)}, on {case.problem}"
+        return (told := tell(o)) and f"{told}, on {case.problem}"
     return f"{NOT_REPEATABLE}: of two equal calls one is right: {o.detail}, on {case.problem}"
 
 
@@ -100,7 +102,7 @@ def _changed(case: Case, arrays: Mapping[str, np.ndarray]) -> Case:
     return replace(case, arrays=every, due=reference(case.part, case.problem, every))
 
 
-def _kept(o: Observation, changed: Sequence[str], before: Case) -> str:
+def _kept(climb: Climb, o: Observation, changed: Sequence[str], before: Case) -> str:
     for name in changed:
         stale = _changed(o.case, {name: before.arrays[name]}).due
         if o.got is not None and np.array_equal(o.got, stale):
@@ -108,6 +110,8 @@ def _kept(o: Observation, changed: Sequence[str], before: Case) -> str:
                 f"an old {name} is used: with new numbers in the same memory the result is that of the "
                 f"{name} before"
             )
+    if observe(climb.runner, o.case).failed:  # wrong by itself: a matter for higher rungs
+        return ""
     return f"wrong after a call with another {' and '.join(changed)} of the same shape: {o.detail}"
 
 

@@ -156,6 +156,14 @@ def test_a_fault_that_begins_while_memory_is_looked_at_is_not_repeatable():
     assert "not repeatable" in told(kernel).faults[0]
 
 
+def test_numbers_that_are_wrong_by_themselves_are_no_matter_of_memory():
+    def wraps(input, weight, bias, **p):
+        return conv(input, weight, bias, **p).astype(np.int64).astype(np.int16).astype(np.float32)
+
+    report = told(wraps)
+    assert report.rungs[2].status == "passed" and "wrap" in report.faults[0]
+
+
 def test_one_problem_alone_is_asked_again_too():
     held = {}
 
