@@ -153,10 +153,11 @@ def _gather(x: np.ndarray, maps: Sequence[tuple[int, int, np.ndarray]]) -> np.nd
 
 def _scatter(y: np.ndarray, maps: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
     integers = dtypes.is_integer(y.dtype) or y.dtype == dtypes.OBJECT
-    if integers:
-        y = y.astype(dtypes.exact_type(dtypes.largest(y) * y.size))
+    # One after the other is how np.add.at adds: in float32, ones would stick at 2**24.
+    exact = dtypes.exact_type(dtypes.largest(y) * y.size) if integers else None
+    sums = y.astype(exact or np.result_type(y.dtype, np.float64), copy=False)
     for axis, i, source in reversed(maps):
-        rows = np.zeros((i, *np.delete(y.shape, axis)), y.dtype)
-        np.add.at(rows, source, np.moveaxis(y, axis, 0))
-        y = np.moveaxis(rows, 0, axis)
-    return dtypes.settled(y) if integers else y
+        rows = np.zeros((i, *np.delete(sums.shape, axis)), sums.dtype)
+        np.add.at(rows, source, np.moveaxis(sums, axis, 0))
+        sums = np.moveaxis(rows, 0, axis)
+    return dtypes.settled(sums) if integers else sums.astype(y.dtype, copy=False)

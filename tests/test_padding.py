@@ -162,6 +162,20 @@ def test_a_float16_sum_of_many_copies_rounds_once() -> None:
     assert pad_adjoint(np.ones((1, 1, 4097), np.float16), [(0, 4096)], "replicate").tolist() == [[[4096]]]
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_a_float32_sum_of_many_copies_does_not_stick_at_2_to_the_24(kind) -> None:
+    g = np.ones((1, 1, 2**24 + 4), kind)
+    assert pad_adjoint(g, [(0, 2**24 + 3)], "replicate").tolist() == [[[2**24 + 4]]]
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_a_float32_sum_rounds_once(mode: str) -> None:
+    """Sums of so few float32 numbers of one size are exact in float64; those of integers are in any kind."""
+    whole = np.random.default_rng(8).integers(2**23, 2**24, (1, 2, 400))
+    found = pad_adjoint(whole.astype(np.float32), [(190, 203)], mode)
+    assert np.array_equal(found, pad_adjoint(whole, [(190, 203)], mode).astype(np.float32))
+
+
 def test_an_integer_sum_is_exact_or_an_error() -> None:
     g = np.array([[[2**62, 2**62 - 1, 1]]])
     assert pad_adjoint(g[..., :2], [(0, 1)], "replicate").tolist() == [[[2**63 - 1]]]
