@@ -27,7 +27,9 @@ def of_candidate(o: Observation, declared: Declared, name: str) -> str:
 
 def of_result(o: Observation, declared: Declared, number: int) -> str:
     """The case for a program that answered in files: which problem, which element, and its numbers in C."""
-    return _together([f"# {o.case}, problem {number}: {o.detail}"], _c(o, declared))
+    names = [f"{number}.{name}.npy" for name in TAKES[o.part] if name in o.case.arrays]
+    head = [f"# {o.case}, problem {number}: {o.detail}", f"# its arrays: {', '.join(names)}"]
+    return _together(head, _c(o, declared))
 
 
 def _together(head: list[str], *blocks: Iterator[str]) -> str:

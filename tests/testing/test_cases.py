@@ -1,6 +1,9 @@
 """The cases for test suites fit the signatures of the protocol, for every part."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import npconv
@@ -53,6 +56,35 @@ def test_the_pytorch_kernel_of_the_readme_takes_every_case():
     assert {case.arguments["bias"] is None for case in some} == {True, False}
     for case in some:
         case.check(space["forward"](**case.arguments))
+
+
+MY_KERNELS = """
+import npconv
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    if groups > 2:
+        raise NotImplementedError("groups")
+    return npconv.conv2d(input, weight{fault}, bias, stride, padding, dilation, groups)
+"""
+
+
+@pytest.mark.parametrize("fault", ["", "[..., ::-1, ::-1]"])
+def test_the_test_file_of_the_readme_runs_as_it_stands(fault, tmp_path):
+    (block,) = re.findall(
+        r"```python\n(import numpy as np\nimport pytest\n.*?)```", README.read_text(), re.DOTALL
+    )
+    (tmp_path / "test_mine.py").write_text(block)
+    (tmp_path / "my_kernels.py").write_text(MY_KERNELS.format(fault=fault))
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(README.parent)}, capture_output=True, text=True,
+    )  # fmt: skip
+    last = run.stdout.splitlines()[-1]
+    assert run.returncode == bool(fault) and "error" not in last
+    if fault:
+        assert "the weight is flipped; explains" in run.stdout
+    else:
+        assert re.match(r"\d+ passed, \d+ skipped in", last)
 
 
 def test_the_size_is_that_of_the_result():

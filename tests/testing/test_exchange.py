@@ -1,9 +1,12 @@
 """Problems and results as files: emitted, answered by a C program and by hand, judged."""
 
 import json
+import os
+import re
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +14,9 @@ import pytest
 
 from npconv.cli import main
 from npconv.testing.array_files import Unreadable, read_npy, read_safetensors, write_safetensors
-from npconv.testing.exchange import emit, questions, read_manifest
+from npconv.testing.exchange import COLUMNS, emit, questions, read_manifest
 from npconv.testing.judging import judge_files
-from npconv.testing.parts import PARTS, reference
+from npconv.testing.parts import PARTS, reference, result_shape
 
 SOURCE = Path(__file__).with_name("emitted_kernel.c")
 CC = shutil.which("cc")
@@ -354,3 +357,31 @@ def test_a_fault_in_a_c_program_is_named(tmp_path, capsys):
     subprocess.run([compiled(tmp_path, "-DFAULT"), folder], check=True)
     assert main(["judge", str(folder)]) == 1
     assert "forward: the input channels of the groups are interleaved" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(CC is None, reason="there is no C compiler")
+def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
+    root = Path(__file__).parents[2]
+    section = (root / "README.md").read_text().split("### No Python in the build\n")[1]
+    script = "".join(re.findall("^    (.*\n)", section.split("\n\n")[0] + "\n", re.MULTILINE))
+    (tmp_path / "tests").symlink_to(root / "tests")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": str(root), "PATH": path}
+    run = subprocess.run(["sh", "-ec", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0 and not run.stderr
+    assert "PASS  problems: forward: " in run.stdout
+
+
+def test_the_readme_has_the_columns_and_shapes_of_the_manifest():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"`{COLUMNS}`" in text.replace("\n", " ")
+    rows = dict(re.findall(r"^\| (\w+) \| .* \| (\([^|]*\)) \|$", text, re.MULTILINE))
+    assert set(PARTS) <= set(rows)
+    for question in questions():
+        p = question.problem
+        H, W = p.i
+        OH, OW = p.output_shape[2:]
+        sizes = dict(N=p.N, C=p.C, O=p.O, G=p.G, H=H, W=W, KH=p.k[0], KW=p.k[1], OH=OH, OW=OW)
+        axes = [axis.split("/") for axis in rows[question.part].strip("()").split(", ")]
+        due = tuple(sizes[axis[0]] // (sizes[axis[1]] if axis[1:] else 1) for axis in axes)
+        assert due == result_shape(question.part, p)

@@ -156,7 +156,8 @@ def test_the_command_for_a_file_asks_it_again_in_its_layout(tmp_path, capsys, mo
 
 def test_a_result_in_a_file_has_its_problem_and_element_and_no_python():
     text = of_result(case("i4_k1", "forward"), Declared(), 17)
-    first, *rest = text.splitlines()
+    first, second, *rest = text.splitlines()
+    assert second == "# its arrays: 17.input.npy, 17.weight.npy"
     assert first == "# forward of i4_k1, problem 17: 1 of 4 elements, first at (0, 0, 3)"
     assert "python" not in text and "FILE.py" not in text
     assert [line.split("[")[0] for line in rest if line] == [
