@@ -7,6 +7,7 @@ from npconv.testing import layers
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.further import Chosen, alone, mixed, told, within
 from npconv.testing.observation import REFUSED, Observation, could_show, observe
+from npconv.testing.parts import parts_of
 from npconv.testing.probes import PROBED, probe
 from npconv.testing.problems import covering
 from npconv.testing.refusals import Refusals
@@ -99,7 +100,7 @@ def real_layers(climb: Climb, rung: Rung) -> None:
         rung.notes.append("left out")
         return
     for name, line in layers.LAYERS.items():
-        for part in layers.PARTS:
+        for part in parts_of(Problem.parse(line)):
             if part not in climb.parts:
                 continue
             kind, why = layers.layer_verdict(

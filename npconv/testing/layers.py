@@ -5,8 +5,9 @@ The sum over output channels with random signs e is linear in the weight:
     sum over o of e[o] * conv(x, w)[o] = conv(x, sum over o of e[o] * w[o])
 
 so a whole result is compared with a reference of one output channel a group.  The input gradient is
-contracted over its channels in the same way, the weight gradient over its output channels.  A wrong
-element slips through only where other wrong elements cancel it.
+contracted over its channels in the same way, so is a transposed convolution's output; the weight gradient
+is over its output channels.  A wrong element slips through only where other wrong elements cancel it.
+The bias gradient costs next to nothing, and is compared as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import npconv
 from npconv.problem import Problem
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import exact_arrays, exact_parts, signs
-from npconv.testing.parts import output_shape
+from npconv.testing.parts import TAKES, result_shape
 from npconv.testing.running import Runner
 
 # Published shapes, batch 1: each takes a good kernel milliseconds.
@@ -31,15 +32,19 @@ LAYERS = {
     "MobileNet depthwise": "C512O512G512_i14x14_k3_p1_bias",
     "Inception 1x7": "C192O192_i17x17_k1x7_p0x3_bias",
     "DeepLab dilated": "C512O64_i33x33_k3_p4_d4_bias",
+    "DCGAN generator": "transposed_C512O256_i4x4_k4_s2_p1",
+    "U-Net up": "transposed_C128O64_i56x56_k2_s2_bias",
+    "CycleGAN up": "transposed_C128O64_i32x32_k3_s2_p1_op1_bias",
+    "FCN-8s upsampling": "transposed_C21O21_i34x34_k16_s8_p4",
+    "StyleGAN depthwise": "transposed_C256O256G256_i32x32_k4_s2_p1",
 }
-PARTS = ("forward", "grad_input", "grad_weight")
 
 
 def layer_verdict(runner: Runner, part: str, line: str, bias: bool = True) -> tuple[str, str]:
     """("right" | "wrong" | "skipped", why) for one part of one layer, with its bias or without."""
     declared = runner.declared
     problem = Problem.parse(line)
-    if part != "forward" or not bias:
+    if "bias" not in TAKES[part] or not bias:
         problem = replace(problem, bias=False)
     if part not in exact_parts(problem, declared.capacity):
         return "skipped", f"{part} of {problem}: too many terms for exact data in the declared formats"
@@ -49,9 +54,7 @@ def layer_verdict(runner: Runner, part: str, line: str, bias: bool = True) -> tu
         return "skipped", f"{part} of {problem}: {answer.kind} {answer.message}".rstrip()
     if answer.kind != "value" or not isinstance(answer.value, np.ndarray):
         return "wrong", f"{part} of {problem}: {answer.kind} {answer.message}".rstrip()
-    due_shape = {"forward": output_shape(problem), "grad_input": problem.input_shape}.get(
-        part, problem.weight_shape
-    )
+    due_shape = result_shape(part, problem)
     if answer.value.shape != due_shape:
         return "wrong", f"{part} of {problem}: shape {answer.value.shape}, due {due_shape}"
     got, due = contracted(part, problem, arrays, answer.value)
@@ -77,18 +80,24 @@ def contracted(
     p = problem.parameters
     x, w, g = (arrays[name].astype(np.float64) for name in ("input", "weight", "grad_output"))
     result = result.astype(np.float64)
+    if part == "grad_bias":
+        return result, npconv.conv_bias(g, rank=problem.rank)
     if part == "forward":
         e = signs(f"{problem} e", (problem.O,))
-        bias = None if "bias" not in arrays else _sum(arrays["bias"] * e, 0, G)
+        bias = _sum(arrays["bias"] * e, 0, G) if problem.bias else None
         return _signed(result, 1, e, G), npconv.conv(x, _signed(w, 0, e, G), bias, **p)
     if part == "grad_weight":
         e = signs(f"{problem} e", (problem.O,))
         shape = (G, *problem.weight_shape[1:])
         return _signed(result, 0, e, G), npconv.conv_weight(x, shape, _signed(g, 1, e, G), **p)
-    e = signs(f"{problem} e", (problem.C // G,))  # the same signs in every group
-    size = (problem.N, G, *problem.i)
-    thin = _signed(w, 1, e, 1)
-    return _signed(result, 1, np.tile(e, G), G), npconv.conv_input(size, thin, g, **p)
+    e = signs(f"{problem} e", w.shape[1:2])  # the same signs in every group
+    thin, every = _signed(w, 1, e, 1), np.tile(e, G)
+    if part == "transposed":
+        bias = _sum(arrays["bias"] * every, 0, G) if problem.bias else None
+        due = npconv.conv_transpose(x, thin, bias, **p)
+    else:
+        due = npconv.conv_input((problem.N, G, *problem.i), thin, g, **p)
+    return _signed(result, 1, every, G), due
 
 
 def _signed(x: np.ndarray, axis: int, e: np.ndarray, groups: int) -> np.ndarray:

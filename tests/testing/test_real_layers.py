@@ -1,35 +1,47 @@
 """The contraction over channels against whole results, and the identity against known culprits."""
 
+from types import SimpleNamespace
+
+import npconv
 import numpy as np
 import pytest
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared, adapted
 from npconv.testing.data import exact_arrays
 from npconv.testing.identity import disagreement, verdict
-from npconv.testing.layers import LAYERS, PARTS, contracted, layer_verdict
+from npconv.testing.layers import LAYERS, contracted, layer_verdict
 from npconv.testing.observation import Observation, exact_case
-from npconv.testing.parts import reference
+from npconv.testing.parts import PARTS, parts_of, reference
 from npconv.testing.running import Inside
+from test_torch_candidate import Torch
 from zoo_kernels import build
 
 LINES = ["N2C6O4G2_i7x6_k3x2_s2x1_p1x0_bias", "C4O4G4_i5x6_k3_p1", "C5O7_i6x5_k1x3_d1x2"]
+LINES += ["transposed_" + line for line in LINES]
+RIGHT = {
+    "forward": npconv.conv,
+    "grad_input": lambda g, w, size, **p: npconv.conv_input(size, w, g, **p),
+    "grad_weight": lambda g, x, size, **p: npconv.conv_weight(x, size, g, **p),
+    "grad_bias": lambda g: npconv.conv_bias(g, rank=2),
+    "transposed": npconv.conv_transpose,
+}
+ASKED = [(part, line) for line in LINES for part in parts_of(Problem.parse(line))]
 
 
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("part", PARTS)
-def test_a_right_result_contracts_to_the_reference(line, part):
+@pytest.mark.parametrize("part, line", ASKED)
+def test_a_right_result_contracts_to_the_reference(part, line):
     problem = Problem.parse(line)
     arrays = exact_arrays(problem, 2**24)
     got, due = contracted(part, problem, arrays, reference(part, problem, arrays))
     assert np.array_equal(got, due) and got.size
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_one_wrong_element_shows(part):
-    problem = Problem.parse(LINES[0])
+@pytest.mark.parametrize("part, line", ASKED)
+def test_one_wrong_element_shows(part, line):
+    problem = Problem.parse(line)
     arrays = exact_arrays(problem, 2**24)
     result = reference(part, problem, arrays)
-    result[0, 1, 0, 0] += 1
+    result[(0, -1, 0, 0)[-result.ndim :]] += 1
     got, due = contracted(part, problem, arrays, result)
     assert (got != due).sum() == 1
 
@@ -40,10 +52,36 @@ def test_a_layer_too_large_for_the_formats_is_skipped():
     assert kind == "skipped" and "too many terms" in why
 
 
+def test_every_part_has_layers_of_its_own():
+    assert {part for line in LAYERS.values() for part in parts_of(Problem.parse(line))} == set(PARTS)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_pytorch_is_right_on_every_layer(name):
+    runner = Inside(adapted(Torch))
+    for part in parts_of(Problem.parse(LAYERS[name])):
+        assert layer_verdict(runner, part, LAYERS[name]) == ("right", "")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_one_wrong_element_of_a_layer_shows(part):
+    def spoilt(*arrays, **parameters):
+        result = RIGHT[part](*arrays, **parameters)
+        result.reshape(-1)[result.size // 2] += 1
+        return result
+
+    line = next(line for line in LAYERS.values() if part in parts_of(Problem.parse(line)))
+    kind, why = layer_verdict(Inside(adapted(SimpleNamespace(**{part: spoilt}))), part, line)
+    assert kind == "wrong" and ": 1 of" in why
+
+
 def test_layers_are_legal_and_small_enough_to_wait_for():
     for line in LAYERS.values():
         problem = Problem.parse(line)
-        work = np.prod(problem.output_shape) * problem.C // problem.G * np.prod(problem.k)
+        shape, channels = problem.output_shape, problem.C
+        if problem.transposed:
+            shape, channels = problem.input_shape, problem.O
+        work = np.prod(shape) * channels // problem.G * np.prod(problem.k)
         assert work < 4e8 and problem.geometry.output_shape
 
 
