@@ -176,6 +176,7 @@ class Answered:
         self.asked = read_manifest(self.folder)
         self.declared = Declared(accumulate="bfloat16")
         self.parts = tuple(part for part in PARTS if any(part == question.part for question in self.asked))
+        self.offers = self.parts
         self._numbers = {question[1:]: question.number for question in self.asked}
         together = self.folder / RESULTS
         self._results = read_safetensors(together) if together.is_file() else {}

@@ -6,30 +6,33 @@ All arrays lie as the kernel takes them: in its own layout and formats.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
-from npconv.testing.candidate import Declared
+from npconv.testing.candidate import FROM_BACKWARD, TAKEN_BY_BACKWARD, Declared
 from npconv.testing.observation import Observation
-from npconv.testing.parts import TAKES, keywords
+from npconv.testing.parts import PARTS, TAKES, keywords
 
 LARGEST = 200  # elements written out; a larger case is named by its descriptor alone
 C_TYPES = {"float64": "double", **{f"{u}int{n}": f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}}
 
 
-def of_candidate(o: Observation, declared: Declared, name: str) -> str:
-    """The case for a kernel that Python can call."""
+def of_candidate(o: Observation, declared: Declared, name: str, offers: Collection[str] = PARTS) -> str:
+    """The case for a kernel that Python can call, and that offers functions of these names."""
     told = f": {o.detail}" if o.got is None else ""
-    return _together([f"# {o.case}{told}", _again(o, declared, name)], _numpy(o, declared), _c(o, declared))
+    head = [f"# {o.case}{told}", _again(o, declared, name)]
+    takes = TAKES[o.part] if o.part in offers else TAKEN_BY_BACKWARD
+    code = _numpy(o, takes, declared)
+    return _together(head, code, _c(o, takes, declared))
 
 
 def of_result(o: Observation, declared: Declared, number: int) -> str:
     """The case for a program that answered in files: which problem, which element, and its numbers in C."""
     names = [f"{number}.{name}.npy" for name in TAKES[o.part] if name in o.case.arrays]
     head = [f"# {o.case}, problem {number}: {o.detail}", f"# its arrays: {', '.join(names)}"]
-    return _together(head, _c(o, declared))
+    return _together(head, _c(o, TAKES[o.part], declared))
 
 
 def _together(head: list[str], *blocks: Iterator[str]) -> str:
@@ -48,9 +51,9 @@ def _again(o: Observation, declared: Declared, name: str) -> str:
     return f'npconv.testing.check({name}, only="{o.problem}"{given})'
 
 
-def _arrays(o: Observation, declared: Declared) -> dict[str, tuple[np.ndarray, str]]:
+def _arrays(o: Observation, takes: Sequence[str], declared: Declared) -> dict[str, tuple[np.ndarray, str]]:
     """What goes in and what is due, with the axes' letters; nothing where that is too much to read."""
-    arrays = {name: o.case.arrays[name] for name in TAKES[o.part] if name in o.case.arrays}
+    arrays = {name: o.case.arrays[name] for name in takes if name in o.case.arrays}
     if sum(array.size for array in (*arrays.values(), o.case.due)) > LARGEST:
         return {}
     named = {name: _laid_out(name, array, declared) for name, array in arrays.items()}
@@ -72,24 +75,33 @@ def _kind(name: str, declared: Declared) -> np.dtype:
     return (output if name == "due" or name == "bias" and input.is_integer else input).dtype
 
 
-def _numpy(o: Observation, declared: Declared) -> Iterator[str]:
-    """Code that fails while the kernel does; the kernel's function goes by the name of its part."""
-    arrays = _arrays(o, declared)
+def _numpy(o: Observation, takes: Sequence[str], declared: Declared) -> Iterator[str]:
+    """Code that fails while the kernel does; the kernel's function goes by its name in the protocol."""
+    arrays = _arrays(o, takes, declared)
     if not arrays:
         return
     yield "import numpy as np"
     for name, (array, letters) in arrays.items():
         yield f"{name} = np.array({array.tolist()}, np.{_kind(name, declared).name})  # {letters}"
-    takes = [*TAKES[o.part], *(["due.shape"] if o.part in ("grad_input", "grad_weight") else [])]
-    given = [name if name in (*arrays, "due.shape") else "None" for name in takes]
-    if o.part != "grad_bias":
+    call = _call(o.part, takes, arrays)
+    if "**parameters" in call:
         yield f"parameters = dict({', '.join(f'{key}={value}' for key, value in keywords(o.problem).items())})"
-        given.append("**parameters")
-    yield f"got = {o.part}({', '.join(given)})  # your function"
+    yield f"got = {call}  # your function"
     if o.got is not None:
         got = _laid_out(o.part, o.got, declared)[0] if o.got.ndim == o.case.due.ndim else o.got
         yield f"# got {_plain(got)}"
     yield "np.testing.assert_array_equal(got, due)"
+
+
+def _call(part: str, takes: Sequence[str], arrays: Collection[str]) -> str:
+    """The call of the part's function, or of the backward that gives the part with others."""
+    given = [name if name in arrays else "None" for name in takes]
+    if takes == TAKEN_BY_BACKWARD:
+        return f"backward({', '.join(given)}, **parameters)[{FROM_BACKWARD.index(part)}]"
+    if part == "grad_bias":
+        return f"grad_bias({', '.join(given)})"
+    size = ["due.shape"] if part in ("grad_input", "grad_weight") else []
+    return f"{part}({', '.join([*given, *size])}, **parameters)"
 
 
 def _plain(x: np.ndarray) -> object:
@@ -97,9 +109,9 @@ def _plain(x: np.ndarray) -> object:
     return x.astype(np.int64).tolist() if whole else x.tolist()
 
 
-def _c(o: Observation, declared: Declared) -> Iterator[str]:
+def _c(o: Observation, takes: Sequence[str], declared: Declared) -> Iterator[str]:
     """The arrays as C writes them."""
-    for name, (array, letters) in _arrays(o, declared).items():
+    for name, (array, letters) in _arrays(o, takes, declared).items():
         kind = C_TYPES.get(_kind(name, declared).name, "float")
         values = ", ".join(map(str, array.reshape(-1).tolist()))
         sizes = " x ".join(map(str, array.shape))

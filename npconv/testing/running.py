@@ -43,6 +43,7 @@ class Runner(Protocol):
     """Whoever puts calls to a candidate."""
 
     parts: tuple[str, ...]
+    offers: tuple[str, ...]  # the names of its functions
     declared: Declared
 
     def takes_out(self, part: str) -> bool: ...
@@ -97,6 +98,7 @@ class Inside:
     def __init__(self, candidate: Candidate, time_limit: float = 10.0):
         self.candidate, self.time_limit = candidate, time_limit
         self.parts, self.declared = candidate.parts, candidate.declared
+        self.offers = tuple(candidate.functions)
         self._start()
 
     def takes_out(self, part: str) -> bool:
@@ -143,7 +145,7 @@ class Apart:
         self.spec, self.options, self.time_limit = spec, options, time_limit
         self._process: subprocess.Popen | None = None
         try:
-            self.parts, self.declared, self._with_out = self._ask(None, 60.0)
+            self.parts, self.offers, self.declared, self._with_out = self._ask(None, 60.0)
         except (EOFError, TimeoutError) as error:
             how = _died(self._process.wait()) if isinstance(error, EOFError) and self._process else "it hangs"
             self._kill()
@@ -246,7 +248,7 @@ def serve() -> None:
             return
         if call is None:
             out = tuple(part for part in candidate.parts if candidate.takes_out(part))
-            _send(answers, (candidate.parts, candidate.declared, out))
+            _send(answers, (candidate.parts, tuple(candidate.functions), candidate.declared, out))
         else:
             _send(answers, _portable(attempt(candidate, call)))
 

@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import npconv
 from npconv.cli import main
 from npconv.problem import Problem
 from npconv.testing import check
-from npconv.testing.candidate import Declared
+from npconv.testing.candidate import FROM_BACKWARD, Declared
 from npconv.testing.observation import Observation, exact_case
 from npconv.testing.parts import PARTS
 from npconv.testing.reproduction import of_candidate, of_result
@@ -90,6 +91,35 @@ def test_the_numpy_code_runs_as_printed(part, layout, weight_layout, rank):
     with pytest.raises(AssertionError, match="Mismatched elements: 1 /"):
         exec(code, bound)
     assert f"# got {bound['got'].astype(int).tolist()}\n" in code
+
+
+@pytest.mark.parametrize("layout, weight_layout", LAYOUTS)
+@pytest.mark.parametrize("part", FROM_BACKWARD)
+def test_the_numpy_code_of_a_backward_runs_as_printed(part, layout, weight_layout):
+    declared = Declared(layout=layout, weight_layout=weight_layout)
+    kernel = Kernel(layout, weight_layout, 2)
+
+    def backward(grad_output, input, weight, **p):
+        dx = kernel.grad_input(grad_output, weight, input.shape, **p)
+        dw = kernel.grad_weight(grad_output, input, weight.shape, **p)
+        return dx, dw, kernel.grad_bias(grad_output)
+
+    text = of_candidate(case(LINES[2][0], part), declared, "kernel.py", ("forward", "backward"))
+    code = text[text.index("import numpy") :].split("\n\n")[0]
+    exec(code, {"backward": backward})
+    with pytest.raises(AssertionError, match="Arrays are not equal"):
+        exec(code, {"backward": lambda *a, **p: [y + 1 for y in backward(*a, **p)]})
+
+
+def test_who_offers_a_backward_gets_its_call(tmp_path):
+    def backward(grad_output, input, weight, **p):
+        return npconv.conv_backward(grad_output, input, -weight, **p)
+
+    text = "import npconv\ndef backward(g, x, w, **p):\n    return npconv.conv_backward(g, x, -w, **p)\n"
+    (tmp_path / "kernel.py").write_text(text)
+    for candidate in (SimpleNamespace(backward=backward), f"{tmp_path}/kernel.py"):
+        report = check(candidate, only="i3x4_k2x1")
+        assert "got = backward(grad_output, input, weight, **parameters)[0]  # your" in report.reproduction
 
 
 def test_each_array_says_how_its_axes_lie():
