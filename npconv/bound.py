@@ -63,7 +63,7 @@ def format_of(dtype: np.dtype) -> Format:
     )
 
 
-def growth(terms: int, u: float) -> float:
+def growth(terms: float, u: float) -> float:
     """n*u / (1 - n*u); where n*u reaches 1 that is no bound, and n*u itself is one for every n.
 
     >>> growth(1, 0.5), growth(3, 0.5)
