@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,7 +24,11 @@ from npconv.geometry import Geometry, Shape
 # Which two roles each map takes; the third is what it gives.
 TAKES = {"output": ("input", "weight"), "input": ("weight", "output"), "weight": ("input", "output")}
 
-Map = Callable[[np.ndarray, np.ndarray, Geometry], np.ndarray]
+
+class Map(Protocol):
+    """A convolution of two arrays: with the geometry, what gives the third role's array."""
+
+    def __call__(self, first: np.ndarray, second: np.ndarray, /, geometry: Geometry) -> np.ndarray: ...
 
 
 class View(NamedTuple):
@@ -141,15 +145,23 @@ class Rule:
 
 
 Kind = tuple[str, Shape, np.dtype]  # what of a named array decides how it is computed with
+Way = tuple[Callable[[np.ndarray], np.ndarray], ...]  # moves, one after the other
+
+
+class Step(NamedTuple):
+    """A term carried out: each array takes its way in, `apply` makes one of them, which takes the way out."""
+
+    takes: tuple[tuple[str, Way], ...]
+    apply: Callable[..., np.ndarray]
+    out: Way
 
 
 class Recipe(NamedTuple):
     """How a sum is carried out for arrays of these shapes and dtypes."""
 
-    terms: tuple[Term, ...]  # those whose arrays are there, and that are no empty sums
+    steps: tuple[Step, ...]  # of the terms whose arrays are there, and that are no empty sums
     shape: Shape
     result: np.dtype
-    working: np.dtype
     real: bool  # only the real part is asked for
 
 
@@ -212,19 +224,45 @@ class Form:
         if len(terms) == 1 and terms[0].moves:
             result = dtype_of[used[0]]  # nothing is added, so no integer needs int64
         shape = self.shapes[s.terms[0].gives] if s.terms else shapes[s.name]
-        filled = tuple(term for term in terms if not self._is_empty(term, shapes))
+        steps = tuple(
+            self._step(term, dtype_of, working) for term in terms if not self._is_empty(term, shapes)
+        )
         real = s.belongs_to is not None and dtype_of[s.belongs_to].kind != "c" and result.kind == "c"
-        return Recipe(filled, shape, dtypes.real_type(result) if real else result, working, real)
+        return Recipe(steps, shape, dtypes.real_type(result) if real else result, real)
 
     def _is_empty(self, term: Term, shapes: Mapping[str, Shape]) -> bool:
         """Whether a term is an empty sum, which is zero, or has no elements at all."""
         return 0 in self.shapes[term.gives] or any(0 in shapes[name] for name in term.names)
 
+    def _step(self, term: Term, dtype_of: Mapping[str, np.dtype], working: np.dtype) -> Step:
+        names = dict(term.takes)
+        way = {role: self._way_in(role, dtype_of[name], working) for role, name in names.items()}
+        if term.gives == "bias":
+            (role,) = names
+            return Step(((names[role], way[role]),), dtypes.sum_over_positions, ())
+        out = tuple(view.outward for view in self.views.get(term.gives, ())[::-1])
+        if len(names) == 1:  # a bias on its way to the output, or an array that is only padded
+            (role,) = names
+            return Step(((names[role], way[role]),), _own, out)
+        first, second = TAKES[term.gives]
+        if term.gives != "output" and working.kind == "c":
+            # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
+            way[first if second == "output" else second] += (np.conj,)
+        takes = tuple((names[role], way[role]) for role in (first, second))
+        return Step(takes, partial(self.maps[term.gives], geometry=self.geometry), out)
+
+    def _way_in(self, role: str, dtype: np.dtype, working: np.dtype) -> Way:
+        cast = dtype != working and not dtypes.is_integer(working)
+        way: Way = (lambda array: array.astype(working),) if cast else ()
+        if role == "bias":
+            return (*way, lambda array: array.reshape(1, -1, *(1 for _ in self.geometry.axes)))
+        return (*way, *(view.inward for view in self.views.get(role, ())))
+
     def _sum(self, recipe: Recipe, named: Mapping[str, np.ndarray]) -> np.ndarray:
-        terms, shape, result, working, real = recipe
-        if not terms:
+        steps, shape, result, real = recipe
+        if not steps:
             return np.zeros(shape, result)
-        summed = dtypes.total([self._term(term, named, working) for term in terms])
+        summed = dtypes.total([_carried_out(step, named) for step in steps])
         if real:
             summed = summed.real
         if summed.shape != shape:
@@ -233,35 +271,18 @@ class Form:
             return dtypes.to_int64(summed)
         return summed.astype(result, order="C", copy=False)
 
-    def _term(self, term: Term, named: Mapping[str, np.ndarray], working: np.dtype) -> np.ndarray:
-        inside = {role: self._inward(role, named[name], working) for role, name in term.takes}
-        if term.gives == "bias":
-            (values,) = inside.values()
-            return dtypes.sum_over_positions(values)
-        if len(inside) == 1:  # a bias on its way to the output, or an array that is only padded
-            (values,) = inside.values()
-            return self._outward(term.gives, values.copy())  # never the caller's own array
-        first, second = TAKES[term.gives]
-        if term.gives != "output":
-            # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
-            conjugate = first if second == "output" else second
-            inside[conjugate] = _conjugate(inside[conjugate])
-        return self._outward(term.gives, self.maps[term.gives](inside[first], inside[second], self.geometry))
 
-    def _inward(self, role: str, array: np.ndarray, working: np.dtype) -> np.ndarray:
-        if array.dtype != working and not dtypes.is_integer(working):
-            array = array.astype(working)
-        if role == "bias":
-            return array.reshape(1, -1, *(1 for _ in self.geometry.axes))
-        for view in self.views.get(role, ()):
-            array = view.inward(array)
-        return array
-
-    def _outward(self, role: str, array: np.ndarray) -> np.ndarray:
-        for view in self.views.get(role, ())[::-1]:
-            array = view.outward(array)
-        return array
+def _carried_out(step: Step, named: Mapping[str, np.ndarray]) -> np.ndarray:
+    arrays = [_through(way, named[name]) for name, way in step.takes]
+    return _through(step.out, step.apply(*arrays))
 
 
-def _conjugate(array: np.ndarray) -> np.ndarray:
-    return array.conj() if array.dtype.kind == "c" else array
+def _through(way: Way, array: np.ndarray) -> np.ndarray:
+    for move in way:
+        array = move(array)
+    return array
+
+
+def _own(array: np.ndarray) -> np.ndarray:
+    """A copy: never the caller's own array."""
+    return array.copy()
