@@ -105,7 +105,7 @@ def judge(
     again = partial(of_candidate, declared=runner.declared, name=name, offers=runner.offers)
     findings = find(climb.observations, runner, runner.declared, again) if broken and not spoken else []
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
-    facts = {**passport(runner, rank), **special_facts(climb)} if only is None and exact and _alive(climb) else {}
+    facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
     return concluded(climb, name, findings, facts)
 
