@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import functional, rules
+from npconv.form import Form
 from npconv.functional import bias_form, conv_form
 from npconv.general import conv_general_dilated, general_form
 from npconv.padding import pad, pad_adjoint, pad_adjoint_form, pad_form
@@ -23,7 +24,7 @@ from npconv.transposed import (
     conv_transpose_backward,
     conv_transpose_form,
 )
-from npconv.trilinear import Form, Rule
+from npconv.trilinear import Rule
 
 
 def vjp(function: Callable[..., Any], *arrays: ArrayLike | None, **parameters: Any) -> tuple[Any, Pullback]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import blocks, grad, rules
+from npconv.form import NO_BATCH, Form, Map, View
 from npconv.geometry import (
     Axis,
     Geometry,
@@ -28,7 +29,6 @@ from npconv.geometry import (
 )
 from npconv.padding import padding_view
 from npconv.rules import DoubleGradients, Gradients
-from npconv.trilinear import NO_BATCH, Form, Map, View
 
 MAPS = {"output": grad.output, "input": grad.input_gradient, "weight": blocks.weight_gradient}
 

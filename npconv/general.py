@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npconv import rules
+from npconv.form import Form, View
 from npconv.functional import MAPS
 from npconv.geometry import (
     Axis,
@@ -25,7 +26,6 @@ from npconv.geometry import (
     same_total,
 )
 from npconv.transforms import groups_to_batch, groups_to_channels
-from npconv.trilinear import Form, View
 
 # One permutation an array: where batch (or output features), features and each spatial axis stand.
 Layout = tuple[int, ...]

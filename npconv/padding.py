@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from npconv import dtypes, rules, transforms
+from npconv.form import Form, View
 from npconv.geometry import Geometry, Padding, Pair, paddings
-from npconv.trilinear import Form, View
 
 
 def _reflect(p: np.ndarray, i: int) -> np.ndarray:

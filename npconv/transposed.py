@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from npconv import blocks, grad, rules
 from npconv.arguments import IntOrInts, Padding
+from npconv.form import Form
 from npconv.functional import fixed_rank, form_of, kept
 from npconv.rules import Gradients
 from npconv.transposed_geometry import transposed
-from npconv.trilinear import Form
 
 MAPS = {
     "output": lambda input, weight, geometry: grad.input_gradient(weight, input, geometry),

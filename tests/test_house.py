@@ -131,7 +131,7 @@ def test_imports_run_one_way():
 
 
 def test_the_modules_can_be_read_in_the_order_of_the_idea():
-    order = ["arguments", "geometry", "transforms", "conv", "grad", "trilinear", "rules", "functional"]
+    order = ["arguments", "geometry", "transforms", "conv", "grad", "trilinear", "rules", "form", "functional"]
     order += ["transposed", "derivatives", "problem"]
     for place, module in enumerate(order):
         later = {f"npconv.{other}" for other in order[place:]} | {"npconv"}

@@ -15,11 +15,12 @@ import numpy as np
 
 from npconv import rules
 from npconv.explain.trace import Trace, trace
+from npconv.form import Form
 from npconv.functional import conv_form
 from npconv.geometry import Geometry, Shape
 from npconv.problem import Problem
 from npconv.transposed import conv_transpose_form
-from npconv.trilinear import Form, Rule, Term
+from npconv.trilinear import Rule, Term
 
 RULES = {
     "forward": rules.FORWARD,

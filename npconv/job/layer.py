@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from npconv.form import Form
 from npconv.functional import conv, conv_backward, conv_form
 from npconv.geometry import Geometry
 from npconv.job.bfloat16 import is_bfloat16, narrowed, widened
 from npconv.transposed import conv_transpose, conv_transpose_backward, conv_transpose_form
-from npconv.trilinear import Form
 
 RESULTS = ("output", "grad_input", "grad_weight", "grad_bias")
 
