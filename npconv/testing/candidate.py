@@ -51,8 +51,9 @@ class Declared:
     weight_layout: str = "OIHW"
 
     def __post_init__(self) -> None:
-        for name in (self.input, *filter(None, (self.accumulate, self.output))):
-            named(name)
+        for argument in ("input", "accumulate", "output"):
+            if name := getattr(self, argument):
+                named(name, argument)
         for name, letters in (("layout", "NC"), ("weight_layout", "OI")):
             value = getattr(self, name)
             if len(set(value)) != len(value) or not set(letters) <= set(value) <= set(letters + "DHW"):

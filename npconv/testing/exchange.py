@@ -218,7 +218,7 @@ class Answered:
         question = Question(self.number(call.part, call.problem), call.part, call.problem)
         file = self.file(question)
         if not file:
-            return Answer("missing", message=f"problem {question.number}: no file {question}.f32 or .npy")
+            return Answer("missing", message=f"there is no {question}.f32 or .npy")
         if file.endswith(".refused"):
             return Answer("refused", message=file)
         try:

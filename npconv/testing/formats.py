@@ -67,14 +67,14 @@ FORMATS = {
 }
 
 
-def named(name: str) -> Format:
-    """The format of that name; ValueError with all names where there is none.
+def named(name: str, argument: str = "dtype") -> Format:
+    """The format of that name; ValueError with the argument's name and all formats where there is none.
 
     >>> named("bfloat16").capacity, named("float32").u == 2.0**-24, named("int8").capacity
     (256, True, 127)
     """
     if name not in FORMATS:
-        raise ValueError(f"dtype: {name!r} is not one of {', '.join(FORMATS)}")
+        raise ValueError(f"{argument}: {name!r} is not one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

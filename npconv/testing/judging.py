@@ -31,6 +31,8 @@ def judge_files(folder: str | Path) -> Report:
         o = climb.ask(question.part, question.problem)
         if o.kind != REFUSED:
             climb.take(rung, o)
+        if o.failed:
+            rung.failed[-1] = f"problem {question.number}: {rung.failed[-1]}"
     rung.notes += _strays(answered)
     findings = (
         find(climb.observations, None, answered.declared, partial(_again, answered)) if rung.failed else []

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from npconv.testing.candidate import Declared
 from npconv.testing.comparison import assert_equal, result
+from npconv.testing.formats import named
 from npconv.testing.observation import Case, exact_case
 from npconv.testing.parts import TAKES, array_shapes, keywords, result_shape, taken
 from npconv.testing.problems import covering, full
@@ -36,7 +37,7 @@ def cases(
         raise ValueError(f"strength: {strength} values in every combination; give 2 or 3")
     if rank not in (1, 2, 3):
         raise ValueError(f"rank: {rank} spatial axes; give 1, 2 or 3")
-    declared = Declared(input=dtype, output=output)
+    declared = Declared(input=named(dtype).name, output=output)
     problems = covering(full(rank, transposed=part == "transposed"), strength)
     return [TestCase(exact_case(part, problem, declared), declared) for problem in problems]
 

@@ -63,7 +63,10 @@ def test_a_program_that_ends_early_does_not_pass(tmp_path):
 
 def test_no_results_at_all_are_incomplete(tmp_path):
     asked = emit(tmp_path)
-    assert judge_files(tmp_path).why == f"{asked} of {asked} results are missing"
+    report = judge_files(tmp_path)
+    assert report.why == f"{asked} of {asked} results are missing"
+    first = str(report.rungs[0].failed[0])
+    assert first == "problem 0: forward of N2C2O3_i5x6_k3x2_bias: there is no 0.forward.f32 or .npy"
 
 
 def test_a_wrong_result_beside_missing_ones_is_wrong(tmp_path):
