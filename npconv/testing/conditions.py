@@ -180,6 +180,11 @@ VALUES: dict[str, tuple[int, ...]] = {
     "input width": (1,),
 }
 DIVISORS = (4, 8)
+OBLONG: dict[str, tuple[Shape, ...]] = {
+    "taps": ((1, 3), (3, 1), (2, 3), (3, 2)),
+    "stride": ((1, 2), (2, 1), (2, 3), (3, 1)),
+    "dilation": ((1, 2), (2, 1), (1, 3), (3, 1)),
+}
 
 
 def _families() -> dict[str, Condition]:
@@ -196,10 +201,18 @@ def _families() -> dict[str, Condition]:
                 made[f"{name} = {n} on every axis"] = _all(lambda a, n=n, of=of: of(a) == n)
                 for side in SIDES if n < 4 else ():
                     made[f"{name} = {n} on the {side}"] = _on(side, lambda a, n=n, of=of: of(a) == n)
+    for name, pairs in OBLONG.items():
+        for pair in pairs:
+            made[f"{name} {pair[0]}x{pair[1]}"] = _pair(PER_AXIS[name], pair)
     for name in COUNTS:
         for n in DIVISORS if "channels" in name else ():
             made[f"{name} divisible by {n}"] = _where(name, lambda value, n=n: value % n == 0)
     return made
+
+
+def _pair(of: Callable[[Axis], int], pair: Shape) -> Condition:
+    """A condition on the height's and the width's number together."""
+    return lambda problem: tuple(map(of, geometry_of(problem).axes[-2:])) == pair
 
 
 def _where(name: str, condition: Callable[[int], bool]) -> Condition:

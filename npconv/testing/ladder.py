@@ -48,5 +48,7 @@ def gather_evidence(climb: Climb) -> None:
             RUNGS[name](climb, Rung(name))
     for part in climb.parts:
         seen = of_part(climb.observations, part)
-        if 0 < 2 * sum(o.failed for o in seen) < len(seen):
+        failed = sum(o.failed for o in seen)
+        mapped = any(o.failed for o in of_part(climb.index_maps, part))
+        if (failed or mapped) and 2 * failed < len(seen):
             further_of(climb, Rung("exact, further values"), part)
