@@ -63,15 +63,10 @@ def chosen(what: str | None) -> dict[str, str]:
 
 
 def measure(layers: dict[str, str], seconds: float) -> Iterator[Measurement]:
-    """One measurement for each direction of each layer; each call is repeated for so many seconds.
-
-    Problems whose arrays do not fit into half of the memory are left out.
-    """
+    """One measurement for each direction of each layer; each call is repeated for so many seconds."""
     for name, line in layers.items():
         problem = Problem.parse(line)
         shapes = problem.input_shape, problem.weight_shape, problem.output_shape
-        if 8 * sum(map(prod, shapes)) > _memory() // 2:
-            continue
         random = np.random.default_rng(0)
         x, w, g = (random.standard_normal(shape, np.float32) for shape in shapes)
         calls: dict[str, Callable[[], np.ndarray]] = {
@@ -131,6 +126,13 @@ def peak_scratch(call: Callable[[], np.ndarray]) -> int:
         tracemalloc.stop()
 
 
+def _fits(line: str) -> bool:
+    """Whether a problem's arrays, twice, fit into half of the memory."""
+    problem = Problem.parse(line)
+    shapes = problem.input_shape, problem.weight_shape, problem.output_shape
+    return 8 * sum(map(prod, shapes)) <= _memory() // 2
+
+
 def _memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -142,8 +144,16 @@ def _memory() -> int:
 
 
 def run(what: str | None, style: str, seconds: float) -> int:
-    """Measure and print as "text", "csv" or "json"; progress goes to the terminal's other stream."""
-    layers = chosen(what)
+    """Measure and print as "text", "csv" or "json"; progress goes to the terminal's other stream.
+
+    Layers whose arrays do not fit into half of the memory are left out.  Errors: ValueError, or MemoryError
+    where none is left.
+    """
+    if not 0 <= seconds < np.inf:
+        raise ValueError(f"seconds: it is {seconds}, but it must be 0 or more, and come to an end")
+    layers = {name: line for name, line in chosen(what).items() if _fits(line)}
+    if not layers:
+        raise MemoryError(f"problem: the arrays of {what} do not fit into half of this machine's memory")
     total, done = 3 * len(layers), []
     if style == "csv":
         print(",".join(_columns()))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from npconv import __version__
 from npconv.commands import bench, check, emit, explain, grad, judge, lesson, shape
 from npconv.commands.parsing import EXIT_CODES, Misuse, Parser
-from npconv.commands.values import attach_negative_padding, check_one_word_a_value
+from npconv.commands.values import attach_negative_values, check_one_word_a_value
 
 PASS, DISAGREE, BAD_INPUT, READER_GONE = 0, 1, 2, 141  # 141: what a shell shows after SIGPIPE
 
@@ -42,7 +42,7 @@ def _run(argv: Sequence[str]) -> int:
     command = "npconv"
     try:
         check_one_word_a_value(argv)
-        arguments = _parser().parse_args(attach_negative_padding(argv))
+        arguments = _parser().parse_args(attach_negative_values(argv))
         command = f"npconv {arguments.command}" if arguments.command else command
         code: int = arguments.run(arguments)
         return code

@@ -6,8 +6,7 @@ and there are never more of these than about the square root of the size that th
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import gcd
 
 
@@ -17,11 +16,11 @@ def sums(s: int, o: int, d: int, k: int) -> list[range]:
     >>> sums(2, 3, 1, 3), sums(5, 2, 1, 2)
     ([range(0, 7)], [range(0, 10, 5), range(1, 11, 5)])
     """
-    if len(_starts(d, k, s, o)) < len(_starts(s, o, d, k)):
+    if length(_starts(d, k, s, o)) < length(_starts(s, o, d, k)):
         s, o, d, k = d, k, s, o
     starts, cycle = _starts(s, o, d, k), s // gcd(s, d)
     # The taps q, q + cycle, ... are of one residue mod s; where few outputs leave gaps, each stands alone.
-    last = (q if len(starts) == k else q + (k - 1 - q) // cycle * cycle for q in starts)
+    last = (q if length(starts) == k else q + (k - 1 - q) // cycle * cycle for q in starts)
     return [range(d * q, d * end + s * o, s) for q, end in zip(starts, last)]
 
 
@@ -60,12 +59,29 @@ def gaps(progressions: Sequence[range], size: int) -> Iterator[range]:
 
     def inside(m: int) -> int:
         """How many of 0 to m are in one of them."""
-        return sum(len(range(each.start, min(each.stop, m + 1), each.step)) for each in progressions)
+        return sum(length(range(each.start, min(each.stop, m + 1), each.step)) for each in progressions)
 
     end = outside = 0
     while end < size:
-        start = bisect_left(range(size), outside + 1, lo=end, key=lambda m: m + 1 - inside(m))
-        end = bisect_left(range(size), start - outside + 1, lo=start, key=inside)
+        start = _first(end, size, lambda m: m + 1 - inside(m) > outside)
+        end = _first(start, size, lambda m: inside(m) > start - outside)
         outside += end - start
         if start < end:
             yield range(start, end)
+
+
+def length(progression: range) -> int:
+    """How many numbers it has, which `len` tells only up to 2**63.
+
+    >>> length(range(3, 10, 4)), length(range(0, 10**30, 10)) == 10**29
+    (2, True)
+    """
+    return max(0, -((progression.start - progression.stop) // progression.step))
+
+
+def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:
+    """The first number from start on of which it holds, as of all after it; end, where it holds of none."""
+    while start < end:
+        middle = (start + end) // 2
+        start, end = (start, middle) if holds(middle) else (middle + 1, end)
+    return start

@@ -78,7 +78,11 @@ def test_the_least_time_is_of_three_calls_at_least(monkeypatch):
 
 def test_scratch_is_what_is_taken_beside_the_result():
     assert bench.peak_scratch(lambda: np.zeros(10**6, np.uint8)) < 10**4
-    assert 10**6 <= bench.peak_scratch(lambda: np.concatenate([np.zeros(10**6, np.uint8)])[:0].copy()) < 3 * 10**6
+    assert (
+        10**6
+        <= bench.peak_scratch(lambda: np.concatenate([np.zeros(10**6, np.uint8)])[:0].copy())
+        < 3 * 10**6
+    )
 
 
 def test_csv_and_json_hold_the_same_fields(capsys):
@@ -110,6 +114,25 @@ def test_what_cannot_be_measured_is_refused_in_one_line(capsys):
     assert "transposed convolution" in capsys.readouterr().err
 
 
-def test_a_problem_larger_than_the_memory_is_left_out(monkeypatch):
-    monkeypatch.setattr(bench, "_memory", lambda: 1000)
-    assert list(bench.measure(bench.chosen("C2O3_i50x50_k3"), 0)) == []
+def test_layers_larger_than_the_memory_are_left_out(monkeypatch, capsys):
+    problem = Problem.parse(LAYERS["mobilenet_v1/dw8"])
+    arrays = sum(map(np.prod, (problem.input_shape, problem.weight_shape, problem.output_shape)))
+    monkeypatch.setattr(bench, "_memory", lambda: 16 * arrays)
+    assert main(["bench", "mobilenet_v1/dw", "--seconds", "0"]) == 0
+    names = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:-1]}
+    assert "mobilenet_v1/dw8" in names and "mobilenet_v1/dw2" not in names
+
+
+def test_a_problem_larger_than_the_memory_is_refused(capsys):
+    assert main(["bench", "i99999999999999_k3"]) == 2
+    out, err = capsys.readouterr()
+    assert (
+        out == "" and "the arrays of i99999999999999_k3 do not fit into half of this machine's memory" in err
+    )
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1"])
+def test_a_time_that_is_none_is_refused(capsys, seconds):
+    assert main(["bench", "i5_k3", "--seconds", seconds]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and f"seconds: it is {float(seconds)}, but it must be 0 or more" in err

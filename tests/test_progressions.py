@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, product
 
 from npconv.geometry import Axis, convolution
-from npconv.progressions import gaps, multiples, sums
+from npconv.progressions import gaps, length, multiples, sums
 
 SPACINGS = list(product((1, 2, 3, 4, 6), (0, 1, 2, 3, 7), (1, 2, 3, 4, 5), (1, 2, 3, 6)))  # s, o, d, k
 
@@ -43,3 +43,15 @@ def test_what_no_window_reads_of_a_large_axis_is_found_without_listing_the_other
     assert list(islice(gaps(axis.read, axis.i), 2)) == [range(3, 7), range(10, 14)]
     assert axis.i - sum(map(len, axis.read)) == 4 * 4285713 + 6 == 17142858
     assert Axis(i=10**15, k=10**15 - 1, o=1).unread == (10**15 - 1,)
+
+
+def test_a_progression_is_as_long_as_its_list():
+    for start, stop, step in product((-3, 0, 2), (-4, 0, 1, 9), (1, 2, 5)):
+        assert length(range(start, stop, step)) == len(range(start, stop, step))
+
+
+def test_sizes_may_be_beyond_every_machine_integer():
+    """Windows of three taps, five apart: two of five inputs are not read, up to the very end."""
+    axis = convolution((1, 1, 5 * 10**30), (1, 1, 3), stride=5).axes[0]
+    assert list(islice(gaps(axis.read, axis.i), 2)) == [range(3, 5), range(8, 10)]
+    assert sum(map(length, axis.read)) == 3 * 10**30

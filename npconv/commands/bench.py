@@ -14,8 +14,9 @@ def register(commands: Commands) -> None:
         "bench",
         help="how fast this machine convolves, beside its bare matrix product",
         description=(
-            "Time the forward and both gradients of real layers in float32: milliseconds, GFLOP/s, times the "
-            "time of the bare product of the same size, and the most memory taken beside arguments and result."
+            "Time the forward and both gradients of real layers in float32: milliseconds, GFLOP/s, times "
+            "the time of the bare product of the same size, and the most memory taken beside arguments "
+            "and result."
         ),
         example="npconv bench resnet50",
     )

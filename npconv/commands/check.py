@@ -15,9 +15,10 @@ def register(commands: Commands) -> None:
         "check",
         help="is this convolution kernel right, and if not, what is wrong with it",
         description=(
-            "Judge a kernel: exact integers, index maps and derived bounds, no tolerance. CANDIDATE is FILE.py, "
-            "FILE.py:NAME, module or module:NAME, and names a forward, or an object or module with any of "
-            "forward, grad_input, grad_weight, grad_bias, backward, transposed. It runs in a process of its own."
+            "Judge a kernel: exact integers, index maps and derived bounds, no tolerance. CANDIDATE is "
+            "FILE.py, FILE.py:NAME, module or module:NAME, and names a forward, or an object or module "
+            "with any of forward, grad_input, grad_weight, grad_bias, backward, transposed. It runs in a "
+            "process of its own."
         ),
         notes=VERDICTS,
         example="npconv check kernel.py:conv2d --input float16 --layout NHWC",

@@ -14,9 +14,9 @@ def register(commands: Commands) -> None:
         "emit",
         help="write problems as files, for a kernel that no Python can call",
         description=(
-            "Write problems into DIR: manifest.txt, which a C program can read, the arrays as .npy files, and all "
-            "of them once more in problems.safetensors. Your program writes <number>.<part>.f32 or .npy beside. "
-            "A DIR that holds such results already is refused."
+            "Write problems into DIR: manifest.txt, which a C program can read, the arrays as .npy files,"
+            " and all of them once more in problems.safetensors. Your program writes <number>.<part>.f32 "
+            "or .npy beside. A DIR that holds such results already is refused."
         ),
         example="npconv emit problems forward grad_input",
     )

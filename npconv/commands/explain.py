@@ -16,8 +16,8 @@ def register(commands: Commands) -> None:
         "explain",
         help="one of a convolution's maps, step by step, with every array",
         description=(
-            "Show how npconv computes one map of a convolution: formula, steps, every array that was made, and "
-            "the products behind one element. DESCRIPTOR names the convolution in one line."
+            "Show how npconv computes one map of a convolution: formula, steps, every array that was "
+            "made, and the products behind one element. DESCRIPTOR names the convolution in one line."
         ),
         notes=GRAMMAR,
         example="npconv explain i5x5_k3_s2 --of input --element 2,2",

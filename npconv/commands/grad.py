@@ -16,12 +16,13 @@ def register(commands: Commands) -> None:
         help="the output and all gradients of your own arrays",
         description=(
             "Compute a convolution's output, grad_input, grad_weight and grad_bias, show the sizes and "
-            "paddings, and check the results against each other: one number comes out three ways, on integers "
-            "exactly, on floats up to rounding. FILE.npz holds input and weight and, where wanted, bias, "
-            "grad_output (else ones), stride, padding, dilation, groups, transposed, output_padding and "
-            "padding_mode. An output, grad_input, grad_weight or grad_bias that it holds is compared with "
-            "the result, as a fraction of the worst rounding error that its dtype can explain; exit code 1 too "
-            "where it is less than that, but more than rounding usually does (SUSPICIOUS)."
+            "paddings, and check the results against each other: one number comes out three ways, on "
+            "integers exactly, on floats up to rounding. FILE.npz holds input and weight and, where "
+            "wanted, bias, grad_output (else ones), stride, padding, dilation, groups, transposed, "
+            "output_padding and padding_mode. An output, grad_input, grad_weight or grad_bias that it "
+            "holds is compared with the result, as a fraction of the worst rounding error that its dtype "
+            "can explain; exit code 1 too where it is less than that, but more than rounding usually does"
+            " (SUSPICIOUS)."
         ),
         example=(
             "npconv grad layer.npz -o gradients.npz\n"
@@ -33,7 +34,7 @@ def register(commands: Commands) -> None:
         "-o",
         dest="destination",
         metavar="OUT.npz",
-        help="write output, grad_input, grad_weight, grad_bias; into FILE.npz itself, also what flags replaced",
+        help="write output and gradients by name; into FILE.npz itself, also what flags replaced",
     )
     arrays = parser.add_argument_group("arrays, a .npy file each, in place of those of FILE.npz")
     arrays.add_argument("--input", metavar="X.npy", help="(N, C, *spatial), or without N")

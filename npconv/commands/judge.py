@@ -15,9 +15,9 @@ def register(commands: Commands) -> None:
         "judge",
         help="judge the results that a program wrote beside the emitted problems",
         description=(
-            "Read the results in DIR and report as check does. DIR holds what emit wrote and one result a line of "
-            "its manifest: <number>.<part>.f32 or .npy, or an empty <number>.<part>.refused, or all together in "
-            "results.safetensors."
+            "Read the results in DIR and report as check does. DIR holds what emit wrote and one result a"
+            " line of its manifest: <number>.<part>.f32 or .npy, or an empty <number>.<part>.refused, or "
+            "all together in results.safetensors."
         ),
         notes=VERDICTS,
         example="npconv judge problems",

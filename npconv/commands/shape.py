@@ -15,8 +15,9 @@ def register(commands: Commands) -> None:
         "shape",
         help="a convolution's sizes, and how other libraries write it",
         description=(
-            "Show a convolution's sizes, its remainder, the inputs that no window reads, what each gradient pads "
-            "and by how much, its phases, and the same convolution in other libraries' words."
+            "Show a convolution's sizes, its remainder, the inputs that no window reads, what each "
+            "gradient pads and by how much, its phases, and the same convolution in other libraries' "
+            "words."
         ),
         notes=GRAMMAR,
         example="npconv shape C3O8_i224x224_k7_s2_p3",

@@ -56,11 +56,11 @@ AXIS_OPTIONS = ("--stride", "--padding", "--dilation", "--output-padding")
 AXIS_VALUE = re.compile(r"-?\d+(:-?\d+)?")
 
 
-def attach_negative_padding(argv: Sequence[str]) -> list[str]:
+def attach_negative_values(argv: Sequence[str]) -> list[str]:
     """`--padding -1,2` as `--padding=-1,2`: argparse would take -1,2 for an option."""
     attached: list[str] = []
     for word in argv:
-        if attached and attached[-1] == "--padding" and re.match(r"-\d", word):
+        if attached and re.fullmatch("--[a-z-]+", attached[-1]) and re.match(r"-\d", word):
             attached[-1] += "=" + word
         else:
             attached.append(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from npconv.arguments import shape
+from npconv.arguments import integer, shape
 from npconv.problem import Problem
 
 PARAMETERS = ("stride", "padding", "dilation", "groups", "output_padding", "transposed", "bias")
@@ -42,7 +42,7 @@ def _of_shapes(given: dict[str, Any]) -> Problem:
                 f"{name}: its shape is {axes}; both shapes need two axes for channels (and batch), then the same "
                 f"number of spatial axes"
             )
-    G = given.pop("groups", 1)
+    G = integer(given.pop("groups", 1), "groups", at_least=1)
     N, C, *i = sizes["input"]
     first, second, *k = sizes["weight"]
     takes, makes = (first, second * G) if given.get("transposed") else (second * G, first)

@@ -13,7 +13,7 @@ from npconv.explain.dialects import dialects
 from npconv.explain.drawing import WIDTH
 from npconv.geometry import Axis, Geometry, Pair
 from npconv.problem import Problem
-from npconv.progressions import gaps
+from npconv.progressions import gaps, length
 
 MOST = 12  # of runs, phases or taps that are listed; the others are counted
 
@@ -115,7 +115,7 @@ def _unread(axis: Axis) -> str:
     first = list(islice(gaps(axis.read, axis.i), MOST + 1))
     if len(first) <= MOST:
         return ranges(first)
-    return f"{ranges(first[:MOST])} ... ({axis.i - sum(map(len, axis.read))} in all)"
+    return f"{ranges(first[:MOST])} ... ({axis.i - sum(map(length, axis.read))} in all)"
 
 
 def ranges(runs: Iterable[range]) -> str:
@@ -124,7 +124,7 @@ def ranges(runs: Iterable[range]) -> str:
     >>> ranges([range(3), range(5, 6), range(7, 9)]), ranges([])
     ('0-2 5 7-8', 'none')
     """
-    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs) or "none"
+    return " ".join(str(run[0]) if run[0] == run[-1] else f"{run[0]}-{run[-1]}" for run in runs) or "none"
 
 
 def _maps(problem: Problem) -> list[str]:
@@ -186,9 +186,9 @@ def _taps(taps: range) -> str:
     """The taps of one phase, which lie one cycle apart."""
     if taps.step == 1:
         return ranges([taps])
-    if len(taps) <= MOST:
+    if length(taps) <= MOST:
         return " ".join(map(str, taps))
-    return f"{' '.join(map(str, taps[:3]))} ... ({len(taps)} in all)"
+    return f"{' '.join(map(str, taps[:3]))} ... ({length(taps)} in all)"
 
 
 def _dialects(problem: Problem) -> list[str]:

@@ -43,6 +43,12 @@ def test_flags_name_the_same_convolution_as_a_descriptor(flags, line, capsys):
     assert by_flags.startswith(line + "\n")
 
 
+def test_shape_tells_sizes_beyond_every_machine_integer(capsys):
+    assert main(["shape", f"i{5 * 10**30}_k3_s5"]) == 0
+    text = capsys.readouterr().out
+    assert f"output 1x1x{10**30}\n" in text and f"({2 * 10**30} in all)" in " ".join(text.split())
+
+
 @pytest.mark.parametrize("command", ["explain", "shape"])
 def test_the_help_spells_out_a_descriptor(command, capsys):
     assert main([command, "--help"]) == 0
@@ -80,7 +86,10 @@ def test_every_part_that_the_help_names_is_understood(part, field, value):
             ["explain", "C2O3_i4x4_k3", "--element", "1,1"],
             "element: [1, 1] has 2 entries, but output has the shape (1, 3, 2, 2); give 4 indices",
         ),
-        (["explain", "i4_k3", "--animated"], "npconv explain: animated: only a picture slides; give --svg FILE"),
+        (
+            ["explain", "i4_k3", "--animated"],
+            "npconv explain: animated: only a picture slides; give --svg FILE",
+        ),
         (["explain", "i4_k3", "--element", "x"], "argument --element: 'x' is not an integer"),
         (["explain", "i4x4x4_k3"], "npconv explain: problem: it has 3 spatial axes"),
         (
@@ -96,6 +105,15 @@ def test_every_part_that_the_help_names_is_understood(part, field, value):
             ["shape", "--input", "1,2,5,5", "--weight", "4,2,3"],
             "weight: its shape is (4, 2, 3); both shapes need",
         ),
+        (
+            ["shape", "--input", "1,1,5", "--weight", "-1,1,3"],
+            "weight axis 0: it is -1, but it must be 0 or more",
+        ),
+        (
+            ["shape", "--input", "1,1,5", "--weight", "1,1,3", "--groups", "0"],
+            "groups: it is 0, but it must be 1",
+        ),
+        (["explain", "i4_k3", "--element", "-1,-1"], "element: [-1, -1] has 2 entries"),
         (["shape", "j6_k3"], "npconv shape: problem: 'j6' in 'j6_k3' is not understood"),
         (["shape", "i2_k3"], "npconv shape: padding: on spatial axis 0 the padded input has size 2"),
         (["lesson", "strided?"], "there is no 'strided?'"),
