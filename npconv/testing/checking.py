@@ -12,13 +12,13 @@ from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.findings import Finding, find
 from npconv.testing.ladder import climb_up, gather_evidence
-from npconv.testing.observation import REFUSED, could_show
+from npconv.testing.observation import REFUSED, Observation, could_show
 from npconv.testing.parts import parts_of
 from npconv.testing.passport import passport
 from npconv.testing.problems import full
 from npconv.testing.repeat_rungs import in_company
 from npconv.testing.report import Report
-from npconv.testing.reproduction import of_candidate
+from npconv.testing.reproduction import in_python, in_shell, of_candidate
 from npconv.testing.running import Apart, Inside, Runner
 from npconv.testing.verdict import concluded
 
@@ -102,12 +102,18 @@ def judge(
         and any(o.failed for o in climb.observations + climb.index_maps)
     ):
         gather_evidence(climb)
-    again = partial(of_candidate, declared=runner.declared, name=name, offers=runner.offers)
+    again = partial(_again, runner, name)
     findings = find(climb.observations, runner, runner.declared, again) if broken and not spoken else []
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
     facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
     findings += _findings_of_rungs(climb, findings, facts)
     return concluded(climb, name, findings, facts)
+
+
+def _again(runner: Runner, name: str, o: Observation) -> str:
+    """What lets the author see a case again."""
+    ask = in_shell if isinstance(runner, Apart) else in_python
+    return of_candidate(o, runner.declared, runner.offers, ask(name, runner.declared, o.problem))
 
 
 def _asked_for(line: str | Problem) -> Problem:

@@ -11,21 +11,38 @@ from dataclasses import asdict
 
 import numpy as np
 
+from npconv.problem import Problem
 from npconv.testing.candidate import FROM_BACKWARD, TAKEN_BY_BACKWARD, Declared
 from npconv.testing.observation import Observation
-from npconv.testing.parts import PARTS, TAKES, keywords
+from npconv.testing.parts import TAKES, keywords
 
 LARGEST = 200  # elements written out; a larger case is named by its descriptor alone
 C_TYPES = {"float64": "double", **{f"{u}int{n}": f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}}
 
 
-def of_candidate(o: Observation, declared: Declared, name: str, offers: Collection[str] = PARTS) -> str:
-    """The case for a kernel that Python can call, and that offers functions of these names."""
+def of_candidate(o: Observation, declared: Declared, offers: Collection[str], line: str) -> str:
+    """The case for a kernel that Python can call.
+
+    offers: the names of its functions.  line: `in_shell` or `in_python`, which asks the kernel again."""
     told = f": {o.detail}" if o.got is None else ""
-    head = [f"# {o.case}{told}", _again(o, declared, name)]
     takes = TAKES[o.part] if o.part in offers else TAKEN_BY_BACKWARD
-    code = _numpy(o, takes, declared)
-    return _together(head, code, _c(o, takes, declared))
+    return _together([f"# {o.case}{told}", line], _numpy(o, takes, declared), _c(o, takes, declared))
+
+
+def in_shell(spec: str, declared: Declared, problem: Problem) -> str:
+    """The command that asks a candidate in a file or module once more, with all that was declared."""
+    flags = "".join(f" --{key.replace('_', '-')} {value}" for key, value in _options(declared).items())
+    return f'python -m npconv check {shlex.quote(spec)} --only "{problem}"{flags}'
+
+
+def in_python(name: str, declared: Declared, problem: Problem) -> str:
+    """The call that asks a candidate once more, with all that was declared."""
+    given = "".join(f', {key}="{value}"' for key, value in _options(declared).items())
+    return f'npconv.testing.check({name if name.isidentifier() else "kernel"}, only="{problem}"{given})'
+
+
+def _options(declared: Declared) -> dict[str, str]:
+    return {key: value for key, value in asdict(declared).items() if value != getattr(Declared(), key)}
 
 
 def of_result(o: Observation, declared: Declared, number: int) -> str:
@@ -39,16 +56,6 @@ def _together(head: list[str], *blocks: Iterator[str]) -> str:
     """The head, and the blocks below it if the case is small enough to be read."""
     shown = [list(block) for block in blocks]
     return "\n\n".join("\n".join(lines) for lines in [head, *shown] if lines) + "\n"
-
-
-def _again(o: Observation, declared: Declared, name: str) -> str:
-    """The line that asks the candidate again, with all that it was asked with."""
-    options = {key: value for key, value in asdict(declared).items() if value != getattr(Declared(), key)}
-    if ":" in name or name.endswith(".py"):
-        flags = [f" --{key.replace('_', '-')} {value}" for key, value in options.items()]
-        return f'python -m npconv check {shlex.quote(name)} --only "{o.problem}"' + "".join(flags)
-    given = "".join(f', {key}="{value}"' for key, value in options.items())
-    return f'npconv.testing.check({name}, only="{o.problem}"{given})'
 
 
 def _arrays(o: Observation, takes: Sequence[str], declared: Declared) -> dict[str, tuple[np.ndarray, str]]:

@@ -16,7 +16,7 @@ from npconv.testing import check
 from npconv.testing.candidate import FROM_BACKWARD, Declared
 from npconv.testing.observation import Observation, exact_case
 from npconv.testing.parts import PARTS
-from npconv.testing.reproduction import of_candidate, of_result
+from npconv.testing.reproduction import in_python, in_shell, of_candidate, of_result
 
 LAYOUTS = [("NCHW", "OIHW"), ("NHWC", "HWIO"), ("NHWC", "OHWI"), ("NCHW", "HWIO"), ("CHWN", "IHWO")]
 CC = shutil.which("cc")
@@ -84,7 +84,7 @@ def test_the_numpy_code_runs_as_printed(part, layout, weight_layout, rank):
         result[(-1,) * result.ndim] += 1
         return result
 
-    text = of_candidate(case(LINES[rank][part == "transposed"], part), declared, "kernel.py")
+    text = of_candidate(case(LINES[rank][part == "transposed"], part), declared, PARTS, "LINE")
     code = text[text.index("import numpy") :].split("\n\n")[0]
     exec(code, {part: right})
     bound = {part: wrong}
@@ -104,7 +104,7 @@ def test_the_numpy_code_of_a_backward_runs_as_printed(part, layout, weight_layou
         dw = kernel.grad_weight(grad_output, input, weight.shape, **p)
         return dx, dw, kernel.grad_bias(grad_output)
 
-    text = of_candidate(case(LINES[2][0], part), declared, "kernel.py", ("forward", "backward"))
+    text = of_candidate(case(LINES[2][0], part), declared, ("forward", "backward"), "LINE")
     code = text[text.index("import numpy") :].split("\n\n")[0]
     exec(code, {"backward": backward})
     with pytest.raises(AssertionError, match="Arrays are not equal"):
@@ -124,7 +124,7 @@ def test_who_offers_a_backward_gets_its_call(tmp_path):
 
 def test_each_array_says_how_its_axes_lie():
     declared = Declared(layout="NHWC", weight_layout="HWIO")
-    lines = of_candidate(case("C3O2_i2x3_k1x2", "forward"), declared, "kernel.py").splitlines()
+    lines = of_candidate(case("C3O2_i2x3_k1x2", "forward"), declared, PARTS, "LINE").splitlines()
     (input,) = (line for line in lines if line.startswith("input = "))
     (weight,) = (line for line in lines if line.startswith("static const float weight["))
     assert input.endswith("np.float32)  # NHWC") and weight.endswith("/* HWIO: 1 x 2 x 3 x 2 */")
@@ -137,7 +137,7 @@ def test_each_array_says_how_its_axes_lie():
 )  # fmt: skip
 def test_the_arrays_have_the_declared_format(kind, input, bias):
     declared = Declared(input=kind)
-    text = of_candidate(case("i2x2_k1x1_bias", "forward", declared), declared, "kernel.py")
+    text = of_candidate(case("i2x2_k1x1_bias", "forward", declared), declared, PARTS, "LINE")
     assert re.search(f"^input = np.array\\(.*, np.{input}\\)", text, re.M)
     assert re.search(f"^bias = np.array\\(.*, np.{bias}\\)", text, re.M)
 
@@ -184,6 +184,19 @@ def test_the_command_for_a_file_asks_it_again_in_its_layout(tmp_path, capsys, mo
     assert "the bias is missing" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("spec", ["kernel.py", "kernel.py:f", "package.module", "package.module:f"])
+def test_a_candidate_by_name_is_asked_in_the_shell(spec):
+    line = in_shell(spec, Declared(weight_layout="HWIO"), Problem.parse("i4_k1"))
+    assert line == f'python -m npconv check {spec} --only "i4_k1" --weight-layout HWIO'
+
+
+def test_a_candidate_without_a_name_is_the_kernel():
+    assert (
+        in_python("<lambda>", Declared(), Problem.parse("i4_k1"))
+        == 'npconv.testing.check(kernel, only="i4_k1")'
+    )
+
+
 def test_a_result_in_a_file_has_its_problem_and_element_and_no_python():
     text = of_result(case("i4_k1", "forward"), Declared(), 17)
     first, second, *rest = text.splitlines()
@@ -197,22 +210,20 @@ def test_a_result_in_a_file_has_its_problem_and_element_and_no_python():
 
 def test_a_call_without_a_result_says_what_it_did():
     made = exact_case("forward", Problem.parse("i4_k1"), Declared())
-    text = of_candidate(Observation(made, "raised", None, "KeyError: 'x'"), Declared(), "kernel.py")
-    assert text.startswith(
-        "# forward of i4_k1: KeyError: 'x'\npython -m npconv check kernel.py --only \"i4_k1\"\n"
-    )
+    text = of_candidate(Observation(made, "raised", None, "KeyError: 'x'"), Declared(), PARTS, "LINE")
+    assert text.startswith("# forward of i4_k1: KeyError: 'x'\nLINE\n\nimport numpy")
     assert "# got" not in text
 
 
 def test_a_large_case_is_its_descriptor():
-    text = of_candidate(case("i400_k1", "forward"), Declared(), "kernel.py")
-    assert text == '# forward of i400_k1\npython -m npconv check kernel.py --only "i400_k1"\n'
+    text = of_candidate(case("i400_k1", "forward"), Declared(), PARTS, "LINE")
+    assert text == "# forward of i400_k1\nLINE\n"
 
 
 @pytest.mark.skipif(CC is None, reason="there is no C compiler")
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int8", "uint8"])
 def test_the_arrays_are_c(kind, tmp_path):
-    text = of_candidate(case("C2_i2x3_k1x2_bias", "forward"), Declared(input=kind), "kernel.py")
+    text = of_candidate(case("C2_i2x3_k1x2_bias", "forward"), Declared(input=kind), PARTS, "LINE")
     source = tmp_path / "arrays.c"
     source.write_text(
         "#include <stdint.h>\n" + "".join(f"{line}\n" for line in text.splitlines() if "static" in line)
