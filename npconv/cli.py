@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 
 from npconv import __version__
 from npconv.commands import bench, check, emit, explain, grad, judge, lesson, shape
@@ -25,6 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     npconv 0.1.0
     True
     """
+    if sys.stdout is None:  # closed, as by `>&-`: whatever is printed goes nowhere
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            return main(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names that the encoding lacks
     try:
@@ -68,8 +72,6 @@ def _complain(command: str, complaint: str) -> int:
 
 
 def _flush() -> None:
-    if sys.stdout is None:
-        return
     try:
         sys.stdout.flush()
     except OSError:

@@ -21,6 +21,7 @@ from npconv.geometry import Geometry, convolution
 from npconv.transposed_geometry import transposed
 
 MODES = ("reflect", "replicate", "circular")
+DIGITS = 1000  # Python reads numbers of 4300 digits and no longer ones
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Problem:
         """The problem that a line names; ValueError that says which part is not understood."""
         if not isinstance(line, str):
             raise TypeError(f"problem: it is {line!r}, a {type(line).__name__}; it must be a line of text")
+        if re.search(rf"\d{{{DIGITS + 1}}}", line):
+            raise ValueError(f"problem: it has a number of more than {DIGITS} digits, which is no size")
         found: dict[str, Any] = {}
         for part in line.strip().split("_"):
             for key, value in _read(part, line):

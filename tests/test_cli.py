@@ -652,6 +652,14 @@ def test_a_report_that_cannot_be_printed_is_one_line(layer, environment):
     assert re.fullmatch("npconv.*: .*No space left on device\n", done.stderr)
 
 
+@pytest.mark.parametrize("words", ["grad {}", "explain i4_k3", "shape i4_k3", "bench i4_k3 --seconds 0 --csv"])
+def test_a_closed_output_is_no_error(layer, words):
+    """As by `>&-`: Python then has no sys.stdout at all."""
+    command = f"exec {sys.executable} -m npconv {words.format(layer)} >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_name_that_the_terminal_cannot_show_is_no_error(tmp_path):
     np.savez(tmp_path / "f.npz", input=np.ones((1, 1, 1)), weight=np.ones((1, 1, 1)), **{"größe": 1})
     done = by_subprocess("grad", tmp_path / "f.npz", env={**os.environ, "PYTHONIOENCODING": "ascii"})

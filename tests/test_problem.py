@@ -143,6 +143,7 @@ def test_short_forms_are_spelt_out():
         ("I5_k3", "problem: 'I5' in"),
         ("n2_i5_k3", "problem: 'n2' in"),
         ("i5 k3", "problem: 'i5 k3' in"),
+        ("i5_k" + "9" * 5000, "problem: it has a number of more than 1000 digits, which is no size"),
         ("i5_i5_k3", "problem: 'i5_i5_k3' gives i twice"),
         ("N2N3_i5_k3", "gives N twice"),
         ("i5_k3_bias_bias", "gives bias twice"),
