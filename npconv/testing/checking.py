@@ -20,6 +20,7 @@ from npconv.testing.repeat_rungs import in_company
 from npconv.testing.report import Report
 from npconv.testing.reproduction import in_python, in_shell, of_candidate
 from npconv.testing.running import Apart, Inside, Runner
+from npconv.testing.special_rungs import facts as special_facts
 from npconv.testing.verdict import concluded
 
 
@@ -105,7 +106,9 @@ def judge(
     again = partial(_again, runner, name)
     findings = find(climb.observations, runner, runner.declared, again) if broken and not spoken else []
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
-    facts = passport(runner, rank) if only is None and exact and _alive(climb) else {}
+    facts = (
+        {**passport(runner, rank), **special_facts(climb)} if only is None and exact and _alive(climb) else {}
+    )
     findings += _findings_of_rungs(climb, findings, facts)
     return concluded(climb, name, findings, facts)
 

@@ -50,6 +50,7 @@ class Climb:
     rungs: list[Rung] = field(default_factory=list)
     index_maps: list[Observation] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
+    facts: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by name, then by part
 
     @property
     def parts(self) -> tuple[str, ...]:

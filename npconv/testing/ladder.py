@@ -11,6 +11,7 @@ from npconv.testing.float_rungs import floats
 from npconv.testing.memory_rungs import memory, written
 from npconv.testing.observation import of_part
 from npconv.testing.repeat_rungs import repeats
+from npconv.testing.special_rungs import special_values
 from npconv.testing.support import shapes
 
 RUNGS: dict[str, Callable[[Climb, Rung], None]] = {
@@ -22,6 +23,7 @@ RUNGS: dict[str, Callable[[Climb, Rung], None]] = {
     "exact, every triple": triples,
     "exact, further values": further_values,
     "numerics": floats,
+    "special values": special_values,
     "memory order": memory,
     "edges": edges,
     "real layers": real_layers,
