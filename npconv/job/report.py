@@ -12,8 +12,10 @@ import numpy as np
 from npconv.arguments import Pair
 from npconv.bound import Format
 from npconv.job.bfloat16 import is_bfloat16
-from npconv.job.evidence import Comparison, Identity, Usual
+from npconv.job.comparison import Comparison
+from npconv.job.identity import Identity
 from npconv.job.layer import Layer, as_numbers
+from npconv.job.rounding import Usual
 
 WIDTH = 80
 Row = tuple[str, list[Any]]  # a label, and one entry for each spatial axis

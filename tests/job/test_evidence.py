@@ -8,7 +8,8 @@ import torch
 import npconv
 from npconv.bound import BFLOAT16, growth
 from npconv.job.bfloat16 import RAW, narrowed
-from npconv.job.evidence import Evidence, widest
+from npconv.job.evidence import Evidence
+from npconv.job.kinds import widest
 from npconv.job.layer import RESULTS, Layer, as_numbers
 
 X, W, G = np.array([[[1, 2, 3]]]), np.array([[[1, 10]]]), np.array([[[1, 100]]])
@@ -207,7 +208,7 @@ def test_the_bound_is_where_it_says(name, times, wrong):
     size = dict(zip(RESULTS, sizes))[name]
     due = proof.layer.map(widest).results()[name]
     moved, index = due.copy(), tuple(int(n) for n in np.unravel_index(size.argmax(), size.shape))
-    n = proof.terms[name]
+    n = proof.rounding.terms[name]
     moved[index] += times * n * U32 / (1 - n * U32) * size[index]
     (comparison,) = proof.compare({name: moved.astype("f8")})
     assert (comparison.wrong, comparison.index) == (wrong, index)
