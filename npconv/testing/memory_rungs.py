@@ -58,6 +58,7 @@ def _left(o: Observation, content: float) -> str:
 
 def memory(climb: Climb, rung: Rung) -> None:
     """The same values, lying in memory in other ways: each array alone, then all together."""
+    refused: dict[str, Observation] = {}
     for part in climb.parts:
         seen: dict[tuple[str, str], list[Observation]] = {}
         for problem in typical(climb.domains[part]):
@@ -69,9 +70,12 @@ def memory(climb: Climb, rung: Rung) -> None:
             for way, array, asked in _ways(case):
                 o = observe(climb.runner, asked, memory=way, array=array)
                 rung.cases += 1
+                if o.kind == REFUSED:
+                    refused.setdefault(way, o)
                 seen.setdefault((way, array), []).append(o)
         _take(climb, rung, part, seen)
         climb.progress(f"{rung.name}: {part}")
+    rung.notes += [f"refuses arrays that lie in memory as {way} ({o.detail})" for way, o in refused.items()]
 
 
 def _ways(case: Case) -> Iterator[tuple[str, str, Case]]:
@@ -90,7 +94,6 @@ def _take(climb: Climb, rung: Rung, part: str, seen: dict[tuple[str, str], list[
     alone = {way for (way, array), every in seen.items() if array and any(o.failed for o in every)}
     for (way, array), observations in seen.items():
         failing = [o for o in observations if o.failed]
-        refused = [o for o in observations if o.kind == REFUSED]
         which = f"{array} lies" if array else "the arrays lie"
         if failing and (array or way not in alone):
             first = failing[0]
@@ -100,8 +103,6 @@ def _take(climb: Climb, rung: Rung, part: str, seen: dict[tuple[str, str], list[
                 line, passing = f"{part}: {NOT_REPEATABLE}, on {first.case}", []
             rung.failed.append(line)
             rung.told[line] = trigger([o.problem for o in failing], passing) if passing else ""
-        if refused:
-            rung.notes.append(f"{part}: refuses calls where {which} in memory as {way} ({refused[0].detail})")
 
 
 def _stands(climb: Climb, case: Case, way: str, array: str) -> bool:

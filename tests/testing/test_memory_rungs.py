@@ -100,7 +100,7 @@ def test_who_refuses_read_only_arrays_is_not_wrong():
 
     report = check(kernel, layers=False)
     assert report.verdict == "PASS"
-    assert "refuses calls where input lies in memory as read-only" in str(report)
+    assert "refuses arrays that lie in memory as read-only" in str(report)
 
 
 @pytest.mark.parametrize("part", ["forward", "grad_input", "grad_weight", "grad_bias", "transposed"])
