@@ -71,9 +71,10 @@ def assert_conv_close(
     problem = _problem(part, shapes, groups, parameters)
     arrays = {name: arrays[name] for name in TAKES[part] if name in arrays}
     due = result_shape(part, problem)
-    due = due[1:] if unbatched and part in BATCHED else due
-    got = result(actual, f"{part} of {problem}", due, np.result_type(*map(_kind, arrays.values())))
-    assert_near(got[None] if due != result_shape(part, problem) else got, part, problem, arrays, accumulate)
+    without = unbatched and part in BATCHED
+    kind = np.result_type(*map(_kind, arrays.values()))
+    got = result(actual, f"{part} of {problem}", due[1:] if without else due, kind)
+    assert_near(got[None] if without else got, part, problem, arrays, accumulate)
 
 
 def _kind(array: np.ndarray) -> type:
@@ -106,8 +107,8 @@ def _lack_batch(part: str, shapes: Mapping[str, Shape]) -> bool:
             shape = shapes[name]
             if len(shape) not in (axes, axes - 1) or not 3 <= axes <= 5:
                 raise ValueError(
-                    f"{name}: shape {shape} has {len(shape)} axes; beside a weight of {axes} axes it must have "
-                    f"{axes}, or {axes - 1} without a batch, and a weight has 3 to 5"
+                    f"{name}: shape {shape} has {len(shape)} axes; beside a weight of {axes} axes it must "
+                    f"have {axes}, or {axes - 1} without a batch, and a weight has 3 to 5"
                 )
             lack[name] = len(shape) == axes - 1
     if len(set(lack.values())) > 1:

@@ -49,8 +49,8 @@ def check_targets(**targets: str | None) -> None:
     places = {name: target if target == STDOUT else Path(target).resolve() for name, target in given.items()}
     if len(set(places.values())) < len(places):
         raise ValueError(
-            f"{', '.join(given)}: both are to go to {next(iter(given.values()))!r}, where there is room for one; "
-            f"give one of them a file"
+            f"{', '.join(given)}: both are to go to {next(iter(given.values()))!r}, where there is room for "
+            f"one; give one of them a file"
         )
     for name, place in places.items():
         if isinstance(place, Path) and (why := _unwritable(place)):

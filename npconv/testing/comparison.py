@@ -26,21 +26,17 @@ def numbers(name: str, given: ArrayLike) -> np.ndarray:
 
     >>> numbers("actual", [None, 1])
     Traceback (most recent call last):
-    TypeError: actual: its type is list, its dtype object, which holds no numbers; pass an array of NumPy floats, integers or complex numbers
+    TypeError: actual: list of dtype object holds no numbers; pass floats, integers or complex numbers
     """
     if isinstance(given, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name}: it is a masked array, and what is masked has no value; pass {name}.filled(...)"
-        )
+        raise TypeError(f"{name}: it is a masked array: what is masked has no value; pass {name}.filled(...)")
     try:
         array = np.asarray(given)
     except ValueError:
         raise TypeError(f"{name}: its rows differ in length; pass an array") from None
     if array.dtype.name not in NUMBERS:
-        raise TypeError(
-            f"{name}: its type is {type(given).__name__}, its dtype {array.dtype}, which {_lacks(array.dtype)}; "
-            f"pass an array of NumPy floats, integers or complex numbers"
-        )
+        told = f"{name}: {type(given).__name__} of dtype {array.dtype} {_not_known(array.dtype)}"
+        raise TypeError(f"{told}; pass floats, integers or complex numbers")
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
         raise TypeError(
             f"{name}: it holds {array.max()}, but integers are compared in int64, up to "
@@ -49,9 +45,12 @@ def numbers(name: str, given: ArrayLike) -> np.ndarray:
     return array
 
 
-def _lacks(dtype: np.dtype) -> str:
-    wide = dtype.kind in "fc"
-    return "is wider than float64, in which results are compared" if wide else "holds no numbers"
+def _not_known(dtype: np.dtype) -> str:
+    if not any(word in dtype.name for word in ("float", "double", "complex", "int")):
+        return "holds no numbers"
+    if dtype.itemsize > 8:
+        return "is wider than float64, in which results are compared"
+    return "is no format that npconv knows"
 
 
 def result(actual: ArrayLike, told: str, shape: Shape, due: np.dtype) -> np.ndarray:
@@ -86,9 +85,7 @@ def assert_equal(actual: np.ndarray, case: Case) -> None:
     got = comparable(actual)
     wrong = got != case.due
     if wrong.any():
-        raise AssertionError(
-            _message(case, got, np.zeros(got.shape), wrong, "are not the integers that are due")
-        )
+        raise AssertionError(_message(case, got, np.zeros(got.shape), wrong, "are not the integers due"))
 
 
 def assert_near(

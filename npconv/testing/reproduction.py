@@ -92,7 +92,8 @@ def _numpy(o: Observation, takes: Sequence[str], declared: Declared) -> Iterator
         yield f"{name} = np.array({array.tolist()}, np.{_kind(name, declared).name})  # {letters}"
     call = _call(o.part, takes, arrays)
     if "**parameters" in call:
-        yield f"parameters = dict({', '.join(f'{key}={value}' for key, value in keywords(o.problem).items())})"
+        parameters = ", ".join(f"{key}={value}" for key, value in keywords(o.problem).items())
+        yield f"parameters = dict({parameters})"
     yield f"got = {call}  # your function"
     if o.got is not None:
         got = _laid_out(o.part, o.got, declared)[0] if o.got.ndim == o.case.due.ndim else o.got
