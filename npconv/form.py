@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +20,7 @@ from npconv.trilinear import Rule, Sum, Term
 # Which two roles each map takes; the third is what it gives.
 TAKES = {"output": ("input", "weight"), "input": ("weight", "output"), "weight": ("input", "output")}
 
-
-class Map(Protocol):
-    """A convolution of two arrays: with the geometry, what gives the third role's array."""
-
-    def __call__(self, first: np.ndarray, second: np.ndarray, /, geometry: Geometry) -> np.ndarray: ...
+Map = Callable[[np.ndarray, np.ndarray, Geometry], np.ndarray]
 
 
 class View(NamedTuple):
@@ -143,7 +138,7 @@ class Form:
             # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
             way[first if second == "output" else second] += (np.conj,)
         takes = tuple((names[role], way[role]) for role in (first, second))
-        return Step(takes, partial(self.maps[term.gives], geometry=self.geometry), out)
+        return Step(takes, lambda a, b: self.maps[term.gives](a, b, self.geometry), out)
 
     def _way_in(self, role: str, dtype: np.dtype, working: np.dtype) -> Way:
         cast = dtype != working and not dtypes.is_integer(working)
