@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from npconv.arguments import Pair
 from npconv.problem import Problem
+from npconv.testing.parts import geometry_of
 
 LIMIT = 400  # questions asked at most
 
@@ -34,25 +36,7 @@ def shrink(problem: Problem, fails: Callable[[Problem], bool]) -> Problem:
 
 def _smaller(problem: Problem) -> Iterator[Problem]:
     """Problems with one thing less, the largest steps first; only those that are legal."""
-    changes: list[dict[str, Any]] = []
-    G = problem.G
-    if problem.N > 1:
-        changes += [dict(N=1), dict(N=problem.N - 1)]
-    if G > 1:
-        changes += [dict(G=1), dict(G=1, C=problem.C // G, O=problem.O // G)]
-        changes += [dict(G=2, C=problem.C // G * 2, O=problem.O // G * 2)] if G > 2 else []
-    for name in "CO":
-        value = getattr(problem, name)
-        changes += [{name: smaller} for smaller in _less(value // G, G)]
-    changes += [dict(bias=False)] if problem.bias else []
-    for name, least in (("stride", 1), ("dilation", 1), ("output_padding", 0)):
-        values = getattr(problem, name)
-        changes += [{name: (least,) * problem.rank}] if any(v > least for v in values) else []
-        changes += [{name: entry} for entry in _each_less(values, least)]
-    changes += [dict(padding=((0, 0),) * problem.rank)]
-    changes += [dict(padding=pads) for pads in _paddings(problem.padding)]
-    changes += [{name: entry} for name in ("k", "i") for entry in _each_less(getattr(problem, name), 1)]
-    for change in changes:
+    for change in _changes(problem):
         try:
             smaller = replace(problem, **change).canonical()
         except ValueError:
@@ -61,23 +45,48 @@ def _smaller(problem: Problem) -> Iterator[Problem]:
             yield smaller
 
 
-def _less(count: int, times: int) -> list[int]:
-    return sorted({n * times for n in (1, count // 2, count - 1) if 0 < n < count})
+def _changes(problem: Problem) -> Iterator[dict[str, Any]]:
+    """What may be taken away, legal or not."""
+    yield from _fewer_channels(problem)
+    yield dict(bias=False)
+    for name, least in (("stride", 1), ("dilation", 1), ("output_padding", 0)):
+        yield {name: (least,) * problem.rank}
+        yield from ({name: entries} for entries in _each_less(getattr(problem, name), least))
+    yield dict(padding=((0, 0),) * problem.rank)
+    yield from (dict(padding=pads) for pads in _each_end_nearer(geometry_of(problem).padding))
+    yield from ({name: entries} for name in ("k", "i") for entries in _each_less(getattr(problem, name), 1))
+
+
+def _fewer_channels(problem: Problem) -> Iterator[dict[str, Any]]:
+    """Fewer samples, then fewer groups, with all channels and with fewer, then fewer channels a group."""
+    N, C, O, G = problem.N, problem.C, problem.O, problem.G
+    yield from (dict(N=fewer) for fewer in _less(N))
+    if G > 1:
+        yield dict(G=1)
+    yield from (dict(G=fewer, C=C // G * fewer, O=O // G * fewer) for fewer in (1, 2) if fewer < G)
+    yield from (dict(C=fewer * G) for fewer in _less(C // G))
+    yield from (dict(O=fewer * G) for fewer in _less(O // G))
+
+
+def _less(value: int, least: int = 1) -> list[int]:
+    """A smaller number: the least, the half, one less."""
+    return sorted({fewer for fewer in (least, value // 2, value - 1) if least <= fewer < value})
 
 
 def _each_less(values: tuple[int, ...], least: int) -> Iterator[tuple[int, ...]]:
-    """The values with one of them smaller: at once to the least, by half, by one."""
+    """The values with one of them smaller."""
     for axis, value in enumerate(values):
-        for smaller in sorted({least, value // 2, value - 1}):
-            if least <= smaller < value:
-                yield (*values[:axis], smaller, *values[axis + 1 :])
+        for smaller in _less(value, least):
+            yield (*values[:axis], smaller, *values[axis + 1 :])
 
 
-def _paddings(pads: Any) -> Iterator[tuple[tuple[int, int], ...]]:
-    """The paddings with one end nearer to 0."""
-    for axis, pair in enumerate(pads):
-        for end in (0, 1):
-            for value in {0, pair[end] - 1 if pair[end] > 0 else pair[end] + 1}:
-                if abs(value) < abs(pair[end]):
-                    changed = (value, pair[1]) if end == 0 else (pair[0], value)
-                    yield (*pads[:axis], changed, *pads[axis + 1 :])
+def _each_end_nearer(pads: tuple[Pair, ...]) -> Iterator[tuple[Pair, ...]]:
+    """The paddings with one end 0, or nearer to it by one."""
+    for axis, (lo, hi) in enumerate(pads):
+        nearer = [(end, hi) for end in _nearer(lo)] + [(lo, end) for end in _nearer(hi)]
+        yield from ((*pads[:axis], pair, *pads[axis + 1 :]) for pair in nearer)
+
+
+def _nearer(end: int) -> list[int]:
+    """0, and one nearer to it."""
+    return list(dict.fromkeys([0, end - 1 if end > 0 else end + 1])) if end else []
