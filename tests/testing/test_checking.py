@@ -194,7 +194,7 @@ def test_chance_is_suspicious():
     def drifts(input, weight, bias, **p):
         state[0] += 1
         y = conv(input, weight, bias, **p)
-        exact = (y == np.rint(y)).all()
+        exact = np.array_equal(y, np.rint(y), equal_nan=True)
         return y if exact else y * np.float32(1 + 2.0**-23 * (state[0] % 2))
 
     report = check(drifts, layers=False)
