@@ -1,37 +1,38 @@
-"""The changes that faults make: to the numbers of the axes, to tables, cells, arrays and results."""
+"""The changes that faults make to the numbers of the axes, to tables, and to arrays before use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from npconv.geometry import Axis, Shape
+from npconv.geometry import Axis
 from npconv.problem import Problem
-from npconv.testing.fault import Axes
+from npconv.testing.fault import Axes, Fault
 from npconv.testing.parts import geometry_of
-from npconv.testing.reading import as_stored
 
 OUTSIDE = -(10**6)  # a position that is outside any array
-UNWRITTEN = np.nan
+
+Look = Callable[[np.ndarray, Axis], np.ndarray]
+Given = Callable[[str, np.ndarray, Problem], np.ndarray]
 
 
-def each(change: Callable[[Axis], Axis]) -> Callable[[Axes], Axes]:
-    """The same change on every axis."""
-    return lambda axes: tuple(map(change, axes))
+# ---------------------------------------------------------------- numbers
 
 
-def on(number: int, change: Callable[[Axis], Axis]) -> Callable[[Axes], Axes]:
-    """A change of one axis only, counted from the last: W is -1, H is -2."""
+def each(**numbers: Callable[[Axis], int]) -> Callable[[Axes], Axes]:
+    """On every axis, these numbers in place of its own."""
+    return lambda axes: tuple(replace(a, **{name: f(a) for name, f in numbers.items()}) for a in axes)
 
-    def changed(axes: Axes) -> Axes:
-        count = len(axes)
-        return tuple(change(a) if n - count == number else a for n, a in enumerate(axes))
 
-    return changed
+def on_one_axis(fault: Fault) -> tuple[Fault, Fault]:
+    """The fault on the width only, and on the height only."""
+    return (
+        replace(fault, sentence=f"{fault.sentence} along the width only", axis=-1),
+        replace(fault, sentence=f"{fault.sentence} along the height only", axis=-2),
+    )
 
 
 def other_axis(*names: str) -> Callable[[Axes], Axes]:
@@ -68,17 +69,29 @@ def begins_then_ends(axes: Axes) -> Axes:
     return replace(h, hi=w.lo), replace(w, lo=h.hi)
 
 
-def only(number: int, change: Callable[..., Any]) -> Callable[..., Any]:
-    """A change of the table on one axis only; counted from the last, as W is -1 and H is -2."""
-    change.axis = number  # type: ignore[attr-defined]
-    return change
+def outputs(problem: Problem) -> int:
+    """The number of positions."""
+    return prod(axis.o for axis in geometry_of(problem).axes)
 
 
-def shifted(by: int) -> Callable[[np.ndarray, Axis], np.ndarray]:
+def strides(problem: Problem) -> int:
+    """The product of the strides."""
+    return prod(axis.s for axis in geometry_of(problem).axes)
+
+
+# ---------------------------------------------------------------- the tables of the axes
+
+
+def reversed_taps(table: np.ndarray, axis: Axis) -> np.ndarray:
+    return table[:, ::-1]
+
+
+def shifted(by: int) -> Look:
+    """Every position so much later."""
     return lambda table, axis: table + by
 
 
-def without(rows: Any = slice(0), taps: Any = slice(0)) -> Callable[[np.ndarray, Axis], np.ndarray]:
+def without(rows: slice = slice(0), taps: slice = slice(0)) -> Look:
     """Some outputs or taps meet nothing."""
 
     def change(table: np.ndarray, axis: Axis) -> np.ndarray:
@@ -90,128 +103,8 @@ def without(rows: Any = slice(0), taps: Any = slice(0)) -> Callable[[np.ndarray,
     return change
 
 
-def channels_last(shape: Shape, groups: int) -> np.ndarray:
-    """Memory in the order (first, *spatial, second), read as such where it is not."""
-    return as_stored(shape, (0, *range(2, len(shape)), 1))
-
-
-def channels_first(shape: Shape, groups: int) -> np.ndarray:
-    """Memory that lies in the order (first, *spatial, second), read as if it did not."""
-    flat = np.arange(prod(shape)).reshape(shape).transpose((0, *range(2, len(shape)), 1)).reshape(-1)
-    return flat.reshape(shape)
-
-
-def planes_turned(shape: Shape, groups: int) -> np.ndarray:
-    """The last two axes in the other order."""
-    rank = len(shape)
-    return as_stored(shape, (*range(rank - 2), rank - 1, rank - 2))
-
-
-def channels_swapped(shape: Shape, groups: int) -> np.ndarray:
-    """The first two axes in the other order."""
-    return as_stored(shape, (1, 0, *range(2, len(shape))))
-
-
-def channels_swapped_in_groups(shape: Shape, groups: int) -> np.ndarray:
-    """Each group's part of the weight with its channel axes in the other order."""
-    O, *rest = shape
-    inside = channels_swapped((O // groups, *rest), 1)
-    return np.concatenate([inside + group * inside.size for group in range(groups)])
-
-
-def rows_dealt_out(shape: Shape, groups: int) -> np.ndarray:
-    """The weight's output channels dealt out to the groups in turn."""
-    return np.arange(prod(shape)).reshape(shape)[interleaved(shape[0], groups)]
-
-
-def wrong_pitch(shape: Shape, groups: int) -> np.ndarray:
-    """Rows counted with the height in place of the width."""
-    *front, H, W = shape
-    if len(front) < 2:
-        return np.arange(prod(shape)).reshape(shape)
-    plane = np.minimum(np.arange(H)[:, None] * H + np.arange(W), H * W - 1)
-    return np.arange(prod(front)).reshape(*front, 1, 1) * (H * W) + plane
-
-
-def interleaved(count: int, groups: int) -> np.ndarray:
-    """0, groups, 2*groups, ..., 1, ...: channels dealt out like cards."""
-    return np.arange(count).reshape(count // groups, groups).T.reshape(-1)
-
-
-def from_axis(axis: int, start: Callable[[int], int], stop: Callable[[int], int] = lambda n: n) -> Any:
-    """The elements of one axis from start(size) on are never written."""
-
-    def change(y: np.ndarray, problem: Problem, arrays: Any) -> np.ndarray:
-        y = y.copy()
-        if -y.ndim <= axis < y.ndim:
-            size = y.shape[axis]
-            np.moveaxis(y, axis, 0)[start(size) : stop(size)] = UNWRITTEN
-        return y
-
-    return change
-
-
-def wrapped(bits: int, signed: bool = True) -> Any:
-    offset = 2 ** (bits - 1) if signed else 0
-    return lambda y, problem, arrays: (y + offset) % 2**bits - offset
-
-
-def only_first_group(y: np.ndarray, problem: Problem, arrays: Any) -> np.ndarray:
-    channels = 0 if y.shape == problem.weight_shape else 1
-    y = np.array(y)
-    np.moveaxis(y, channels, 0)[y.shape[channels] // problem.G :] = UNWRITTEN
-    return y
-
-
-def unread_unwritten(y: np.ndarray, problem: Problem, arrays: Any) -> np.ndarray:
-    y = np.array(y)
-    for number, axis in enumerate(geometry_of(problem).axes, start=2):
-        np.moveaxis(y, number, 0)[list(axis.unread)] = UNWRITTEN
-    return y
-
-
-def only_first_sample(name: str, array: np.ndarray) -> np.ndarray:
-    if name not in ("grad_output", "input"):
-        return array
-    array = array.copy()
-    array[1:] = 0
-    return array
-
-
-def outputs(problem: Problem) -> int:
-    return prod(axis.o for axis in geometry_of(problem).axes)
-
-
-def along(axis: int) -> Callable[[np.ndarray, Shape, Problem], np.ndarray]:
-    """A bias laid along a spatial axis, again and again."""
-
-    def change(bias: np.ndarray, shape: Shape, problem: Problem) -> np.ndarray:
-        line = np.resize(bias.reshape(-1), shape[axis])
-        return line.reshape([-1 if n == axis % len(shape) else 1 for n in range(len(shape))])
-
-    return change
-
-
-def by_channel(order: Callable[[Problem], Any]) -> Callable[[np.ndarray, Shape, Problem], np.ndarray]:
-    return lambda bias, shape, problem: np.broadcast_to(bias, shape)[:, order(problem)]
-
-
-def first_only(axis: int) -> Callable[[np.ndarray, Shape, Problem], np.ndarray]:
-    """A bias that reaches only the first index of an axis of the output."""
-
-    def change(bias: np.ndarray, shape: Shape, problem: Problem) -> np.ndarray:
-        full = np.array(np.broadcast_to(bias, shape))
-        np.moveaxis(full, axis, 0)[1:] = 0
-        return full
-
-    return change
-
-
-def extra_taps(believed: Axes, true: Axes) -> list[int]:
-    return [a.k + a.remainder // a.d for a in true]
-
-
 def cut_at_front(table: np.ndarray, axis: Axis) -> np.ndarray:
+    """The taps begin as much later as the remainder gives further ones."""
     return table + axis.d * (axis.remainder // axis.d)
 
 
@@ -224,6 +117,87 @@ def crop_then_dilate(table: np.ndarray, axis: Axis) -> np.ndarray:
     return table
 
 
-def to_bfloat16(y: np.ndarray) -> np.ndarray:
-    fraction, exponent = np.frexp(y)
-    return np.ldexp(np.rint(np.ldexp(fraction, 8)), exponent - 8)
+def only_last_window(table: np.ndarray, axis: Axis) -> np.ndarray:
+    """Of the windows that meet one position, only the last does.
+
+    >>> only_last_window(np.array([[0, 1, 2], [1, 2, 3]]), Axis(i=4, k=3, o=2)).tolist()[0]
+    [0, -1000000, -1000000]
+    """
+    return _only_first_seen(table[::-1])[::-1]
+
+
+def only_first_window(table: np.ndarray, axis: Axis) -> np.ndarray:
+    """Of the windows that meet one position, only the first does."""
+    return _only_first_seen(table)
+
+
+def _only_first_seen(table: np.ndarray) -> np.ndarray:
+    """A window never meets a position twice, so the first place in the rows' order is the window's."""
+    _, first = np.unique(table, return_index=True)
+    kept = np.full(table.size, OUTSIDE)
+    kept[first] = table.reshape(-1)[first]
+    return kept.reshape(table.shape)
+
+
+def only_last_inside(table: np.ndarray, axis: Axis) -> np.ndarray:
+    """Of the positions that a tap meets inside the input, only the last one."""
+    kept = np.full(table.shape, OUTSIDE)
+    for tap, column in enumerate(table.T):
+        inside = np.flatnonzero((column >= 0) & (column < axis.i))
+        kept[inside[-1:], tap] = column[inside[-1:]]
+    return kept
+
+
+# ---------------------------------------------------------------- the table of the channels
+
+
+def output_numbers(channel: np.ndarray) -> np.ndarray:
+    """(O, 1): the number of each output channel."""
+    return np.arange(len(channel))[:, None]
+
+
+def input_channels(channel: np.ndarray, I: int, O: int) -> int:
+    """C, from C/G and O/G."""
+    return I * (len(channel) // O)
+
+
+def later_groups(channel: np.ndarray, O: int) -> np.ndarray:
+    """(O, 1): 1 in every group but the first."""
+    return np.minimum(output_numbers(channel) // O, 1)
+
+
+# ---------------------------------------------------------------- the arrays before use
+
+
+def samples(change: Callable[[np.ndarray], np.ndarray]) -> Given:
+    """A change of the arrays that have samples."""
+    return lambda name, array, problem: change(array) if name in ("grad_output", "input") else array
+
+
+ROWS = 3  # before and after each row, as far as a window may reach
+
+
+def next_rows(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
+    """(..., W) -> (..., 7W): before and after each row what lies there in memory.
+
+    >>> next_rows("input", np.array([[1, 2], [3, 4]]), Problem.parse("i2_k1"))[:, 4:10].tolist()
+    [[0, 0, 1, 2, 3, 4], [1, 2, 3, 4, 0, 0]]
+    """
+    if name != "input":
+        return array
+    rows = array.reshape(-1, array.shape[-1])
+    around = np.pad(rows, ((ROWS, ROWS), (0, 0)))
+    shifted_rows = [around[n : n + len(rows)] for n in range(2 * ROWS + 1)]
+    return np.concatenate(shifted_rows, axis=1).reshape(*array.shape[:-1], -1)
+
+
+def into_middle(table: np.ndarray, axis: Axis) -> np.ndarray:
+    """The positions of a row, where the rows before and after stand beside it."""
+    return table + ROWS * axis.i
+
+
+def next_rows_if_cropped(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
+    """After each row what lies there in memory, where the width's low padding is negative."""
+    if name != "input" or geometry_of(problem).axes[-1].lo >= 0:
+        return array
+    return next_rows(name, array, problem)[..., ROWS * array.shape[-1] :]

@@ -1,22 +1,25 @@
 """The fault that explains most: each hypothesis, alone and in pairs, against all failing cases.
 
 The data are exact, so a hypothesis either gives an element's very value or it does not.  One that
-explains every wrong element of every failing case, and lets no right case fail, is named.
+explains every wrong element of every failing case is named; where it would also spoil cases that came
+out right, or where others explain as much and the cases are few, the sentence says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from npconv.testing.fault import Fault, predict
+from npconv.testing.fault import Fault, predict, predict_late
+from npconv.testing.fitted import fitted
 from npconv.testing.hypotheses import FAULTS
+from npconv.testing.matching import same
 from npconv.testing.observation import Observation
 
 SCREEN = 6  # the smallest failing cases, which weed out nearly all hypotheses
+TOLD = 3  # rivals that a sentence lists; of more it gives the number
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,9 @@ class Explanation:
     faults: tuple[Fault, ...]
     explained: int
     wrong: int
-    contradicted: int = 0  # cases that came out right and should not have
+    cases: int = 0  # failing cases that they explain, each as a whole
+    spoilt: int = 0  # cases that came out right and should not have
+    rivals: tuple[str, ...] = ()  # this and others, where the evidence does not tell them apart
 
     @property
     def complete(self) -> bool:
@@ -35,10 +40,15 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        return " and ".join(fault.sentence for fault in self.faults)
+        return " and ".join(fault.told(self.part) for fault in self.faults)
 
     def __str__(self) -> str:
-        end = f"explains {self.explained} of {self.wrong} wrong elements"
+        if self.rivals:
+            more = f", and {len(self.rivals) - TOLD} more" if len(self.rivals) > TOLD else ""
+            told, each = "; or ".join(self.rivals[:TOLD]) + more, "each " if len(self.rivals) > 1 else ""
+            return f"{self.part}: consistent with: {told}; {each}explains all {self.wrong} wrong elements"
+        shown = f"; it shows in {self.cases} of the {self.cases + self.spoilt} cases where it could"
+        end = f"explains {self.explained} of {self.wrong} wrong elements{shown if self.spoilt else ''}"
         return f"{self.part}: {self.sentence}; {end}"
 
 
@@ -47,25 +57,18 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
 
     Only observations with an array (kinds "wrong" and "shape") can be explained.
     """
-    failing, right = _sorted(observations)
-    if not failing:
-        return []
-    if complete := _complete(failing, right):
-        return complete[:1]
-    return _cover(possible_faults(failing[0].part, right), failing[0].part, failing)
-
-
-def rivals(observations: Sequence[Observation]) -> list[Explanation]:
-    """All explanations that explain everything, the best first: on a single case there may be several."""
-    failing, right = _sorted(observations)
-    return _complete(failing, right) if failing else []
-
-
-def _sorted(observations: Sequence[Observation]) -> tuple[list[Observation], list[Observation]]:
-    """What failed with an array, the smallest first, and what came out right."""
     failing = [o for o in observations if o.kind in ("wrong", "shape") and o.got is not None]
     failing.sort(key=lambda o: (o.case.due.size if o.got is None else o.got.size, str(o.case)))
-    return failing, [o for o in observations if o.kind == "right"]
+    right = [o for o in observations if o.kind == "right"]
+    if not failing:
+        return []
+    part = failing[0].part
+    faults = [f for f in possible_faults(part, right) if f.axis is None or failing[0].problem.rank > 1]
+    numbered = fitted(part, failing)
+    found = _alone(faults, failing) or _alone(numbered, failing) or _pairs([*faults, *numbered], failing)
+    if complete := [_explanation(chosen, part, failing, right) for chosen in found]:
+        return [_with_rivals(sorted(complete, key=lambda e: _strain(e, failing)), failing)]
+    return _cover([*faults, *numbered], part, failing, right)
 
 
 def possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
@@ -77,34 +80,28 @@ def possible_faults(part: str, right: Sequence[Observation]) -> list[Fault]:
     return [fault for fault in FAULTS if part in fault.parts and not refuted(fault)]
 
 
-def _complete(failing: Sequence[Observation], right: Sequence[Observation]) -> list[Explanation]:
-    """The explanations that explain all, alone or else in pairs, the best first."""
-    part = failing[0].part
-    faults = possible_faults(part, right)
-    screened = [(_hits((fault,), failing[:SCREEN]), fault) for fault in faults]
-    able = [fault for hits, fault in screened if hits]
-    singles = [_explanation((fault,), part, failing, right) for fault in able]
-    complete = [e for e in singles if e.complete] or _pairs(faults, part, failing, right)
-    return sorted(complete, key=lambda e: _strain(e, failing))
+def _alone(faults: Sequence[Fault], failing: Sequence[Observation]) -> list[tuple[Fault, ...]]:
+    """The faults that explain every failing case by themselves."""
+    return [(fault,) for fault in faults if all(explains_whole((fault,), o) for o in failing)]
 
 
-def _hits(faults: tuple[Fault, ...], observations: Sequence[Observation]) -> int:
-    """How many observations the faults explain in full."""
-    return sum(_agrees(faults, o) for o in observations)
+def explains_whole(faults: tuple[Fault, ...], o: Observation) -> bool:
+    """Whether the faults predict every element of a case, to the last bit.
 
-
-def explains(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
-    """Which elements the faults predict, to the last bit; None where they give another shape, or
-    where two of them cannot go together."""
+    Not where they give another shape, or where two of them cannot go together.
+    """
     predicted = _predicted(faults, o)
-    if predicted is None:
+    if predicted is None or o.got is None:
+        return False
+    return bool(same(o.got, predicted, o.limit).all())
+
+
+def _predicted(faults: tuple[Fault, ...], o: Observation) -> np.ndarray | None:
+    if o.got is None:
         return None
-    assert o.got is not None
-    return same(o.got, predicted, o.limit)
-
-
-def _predicted(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
-    assert o.got is not None
+    if all(fault.late for fault in faults):
+        late = predict_late(faults, o.problem, o.case.arrays, o.case.due)
+        return late if late.shape == o.got.shape else None
     try:
         return predict(faults, o.problem, o.part, o.case.arrays, o.got.shape)
     except (ValueError, IndexError):
@@ -113,103 +110,117 @@ def _predicted(faults: Sequence[Fault], o: Observation) -> np.ndarray | None:
         return None
 
 
-def same(got: np.ndarray, predicted: np.ndarray, limit: np.ndarray | float = 0.0) -> np.ndarray:
-    """Elements that are as predicted: equal, where the data are exact; else to within the limit.
-
-    What was never written holds NaN or 0, as memory does before a call; any other number is somebody's
-    result, and no element that was left out.  A quotient may be rounded to the narrowest format.
-    """
-    quotient = predicted != np.rint(predicted)
-    slack = limit if np.any(limit) else np.where(quotient, 2.0**-8 * abs(predicted), 0.0)
-    with np.errstate(invalid="ignore"):
-        near = (got == predicted) | (abs(got - predicted) <= slack)
-    return near | np.isnan(predicted) & (np.isnan(got) | (got == 0))
+def _leaves_right(faults: tuple[Fault, ...], o: Observation) -> bool:
+    """Whether the faults would leave a right result as it is."""
+    predicted = _predicted(faults, o)
+    return predicted is not None and o.got is not None and bool(same(o.got, predicted, o.limit).all())
 
 
 def _explanation(
     faults: tuple[Fault, ...], part: str, failing: Sequence[Observation], right: Sequence[Observation]
 ) -> Explanation:
     """How many wrong elements some faults explain; a case counts only as a whole."""
-    explained = 0
-    wrong = sum(int(o.wrong.sum()) for o in failing)
-    for o in failing:
-        if _agrees(faults, o):
-            explained += int(o.wrong.sum())
-    contradicted = 0
-    if explained == wrong:
-        contradicted = sum(not _leaves_right(faults, o) for o in right)
-    return Explanation(part, faults, explained, wrong, contradicted)
-
-
-def _agrees(faults: tuple[Fault, ...], o: Observation) -> bool:
-    hit = explains(faults, o)
-    return hit is not None and bool(hit.all())
-
-
-def _leaves_right(faults: tuple[Fault, ...], o: Observation) -> bool:
-    """Whether the faults would leave a right result as it is."""
-    predicted = _predicted(faults, o)
-    return predicted is not None and bool((predicted == o.got).all())
-
-
-def _strain(e: Explanation, failing: Sequence[Observation]) -> tuple[int, int]:
-    """How much an explanation asks one to believe; of equal ones the earlier in the table is named."""
-    return e.contradicted, -_reach(e, failing)
-
-
-def _reach(explanation: Explanation, failing: Sequence[Observation]) -> int:
-    """Elements that it predicts without help from NaN: a definite value says more than 'unwritten'."""
-    return sum(
-        int((~np.isnan(p)).sum())
-        for o in failing[:SCREEN]
-        if (p := predict(explanation.faults, o.problem, o.part, o.case.arrays, o.got.shape)) is not None
+    whole = [o for o in failing if explains_whole(faults, o)]
+    return Explanation(
+        part,
+        faults,
+        explained=_elements(whole),
+        wrong=_elements(failing),
+        cases=len(whole),
+        spoilt=sum(not _leaves_right(faults, o) for o in right),
     )
 
 
-def _pairs(
-    faults: Sequence[Fault], part: str, failing: Sequence[Observation], right: Sequence[Observation]
-) -> list[Explanation]:
+def _elements(observations: Iterable[Observation]) -> int:
+    return sum(int(o.wrong.sum()) for o in observations)
+
+
+def _strain(e: Explanation, failing: Sequence[Observation]) -> tuple[int, int]:
+    """How much an explanation asks one to believe; of equal ones the earlier in the tables is named."""
+    return e.spoilt, -_reach(e, failing)
+
+
+def _reach(e: Explanation, failing: Sequence[Observation]) -> int:
+    """Elements that it predicts without help from NaN: a definite value says more than 'unwritten'."""
+    predictions = [_predicted(e.faults, o) for o in failing[:SCREEN]]
+    return sum(int(np.count_nonzero(~np.isnan(p))) for p in predictions if p is not None)
+
+
+# ---------------------------------------------------------------- how much the evidence proves
+
+
+def _with_rivals(complete: Sequence[Explanation], failing: Sequence[Observation]) -> Explanation:
+    """The best of the explanations, beside all that are as good where the cases do not tell them apart."""
+    best = complete[0]
+    as_good = tuple(e.sentence for e in complete if e.spoilt == best.spoilt)
+    if len(_telling(best, failing)) >= _needed(best, len(as_good) > 1):
+        return best
+    return replace(best, rivals=as_good)
+
+
+def _telling(e: Explanation, failing: Sequence[Observation]) -> list[Observation]:
+    """The cases that show all its faults at once: none of them explains the case alone."""
+    if len(e.faults) < 2:
+        return list(failing)
+    return [o for o in failing if not any(explains_whole((fault,), o) for fault in e.faults)]
+
+
+def _needed(e: Explanation, rivalled: bool) -> int:
+    """Telling cases from which on an explanation is a fact.
+
+    There are some ten thousand pairs, so one case never proves a pair; and what other explanations
+    fit as well needs a case more for each fault.
+    """
+    return 2 * len(e.faults) - 1 + len(e.faults) * rivalled
+
+
+# ---------------------------------------------------------------- pairs
+
+
+def _pairs(faults: Sequence[Fault], failing: Sequence[Observation]) -> list[tuple[Fault, ...]]:
     """All pairs that explain every failing case.
 
-    On one case a pair matters only if both faults do, or if one of them explains the case alone: of
-    the smallest cases the one with fewest such pairs is asked first.
+    Of the thousands of pairs few are worth a try: on each of the smallest cases both faults must show,
+    or one of them explain the case alone.
     """
-    choices = [_possible(faults, o) for o in failing[:SCREEN]]
-    pairs: Iterable[tuple[Fault, ...]] = min(choices, key=len)
-    for o in failing[:SCREEN]:
-        pairs = [pair for pair in pairs if _agrees(pair, o)]
-    found = (_explanation(pair, part, failing, right) for pair in pairs)
-    return [explanation for explanation in found if explanation.complete]
+    effects = np.array([[_effect(fault, o) for o in failing[:SCREEN]] for fault in faults])
+    alone, shows = np.moveaxis(effects, -1, 0)
+    may = (shows[:, None] & shows) | alone[:, None] | alone
+    first, second = np.nonzero(np.triu(may.all(axis=-1), k=1))
+    pairs = ((faults[a], faults[b]) for a, b in zip(first.tolist(), second.tolist()))
+    return [pair for pair in pairs if all(explains_whole(pair, o) for o in failing)]
 
 
-def _possible(faults: Sequence[Fault], o: Observation) -> list[tuple[Fault, ...]]:
-    """The pairs that may explain a case."""
-    alone = [_agrees((fault,), o) for fault in faults]
-    active = [not _idle(fault, o) for fault in faults]
-    numbered = range(len(faults))
-    return [
-        (faults[a], faults[b])
-        for a, b in combinations(numbered, 2)
-        if active[a] and active[b] or alone[a] or alone[b]
-    ]
+def _effect(fault: Fault, o: Observation) -> tuple[bool, bool]:
+    """Whether a fault by itself explains a case, and whether it would make the case wrong at all."""
+    if fault.size is not None:
+        return explains_whole((fault,), o), True
+    if fault.late:
+        predicted: np.ndarray | None = predict_late((fault,), o.problem, o.case.arrays, o.case.due)
+    else:
+        predicted = predict((fault,), o.problem, o.part, o.case.arrays, o.case.due.shape)
+    shows = predicted is None or not np.array_equal(predicted, o.case.due)
+    return shows and explains_whole((fault,), o), shows
 
 
-def _idle(fault: Fault, o: Observation) -> bool:
-    """Whether a fault by itself would leave a case right."""
-    predicted = predict((fault,), o.problem, o.part, o.case.arrays, o.case.due.shape)
-    changes_size = fault.size is not None or predicted is None
-    return not changes_size and np.array_equal(predicted, o.case.due)
+# ---------------------------------------------------------------- where nothing explains all
 
 
-def _cover(faults: Sequence[Fault], part: str, failing: Sequence[Observation]) -> list[Explanation]:
-    """Where nothing explains all: the fault that explains most cases, then others for what is left."""
+def _cover(
+    faults: Sequence[Fault], part: str, failing: Sequence[Observation], right: Sequence[Observation]
+) -> list[Explanation]:
+    """The fault that explains most cases, then others for what is left."""
     chosen: list[Explanation] = []
     left = list(failing)
-    while left and len(chosen) < 3:
-        able = [f for f in faults if _hits((f,), left[:SCREEN])]
-        best = max(able, key=lambda fault: _hits((fault,), left), default=None)
+
+    def hits(fault: Fault, some: Sequence[Observation]) -> int:
+        return sum(explains_whole((fault,), o) for o in some)
+
+    while left and len(chosen) < TOLD:
+        able = [fault for fault in faults if hits(fault, left[:SCREEN])]
+        best = max(able, key=lambda fault: hits(fault, left), default=None)
         if best is None:
             break
-        chosen.append(_explanation((best,), part, failing, ()))
-        left = [o for o in left if not _agrees((best,), o)]
+        chosen.append(_explanation((best,), part, failing, right))
+        left = [o for o in left if not explains_whole((best,), o)]
     return chosen

@@ -2,8 +2,10 @@
 
     believe   the numbers of the axes (s, d, lo, hi) that the kernel works with
     look      an axis' table where[p, q], given the true axis
+    axis      the only axis that these two change, counted from the last: W is -1, H is -2
     channel   the table channel[o, j], given C/G and O/G
     cells     which element of a stored array stands where; keys x, w, g are the roles in the sum
+    filler    what a position outside the input holds
     given     the arrays before they are used
     bias      the bias before it is added
     size      the sizes of the result, where they come out wrong
@@ -14,9 +16,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,9 +29,18 @@ from npconv.testing.parts import geometry_of, output_shape, result_shape
 from npconv.testing.reading import ROLES, Reading, evaluate, right, written
 
 Axes = tuple[Axis, ...]
+T = TypeVar("T")
+
+# What the arrays of a convolution are called in the transposed one.
+EXCHANGED = {"input": "output", "output": "input", "grad_output": "the input", "C/G": "O/G", "O/G": "C/G"}
 
 SUMS = ("forward", "grad_input", "grad_weight", "transposed")
 OUTPUTS = ("forward", "transposed")
+SPREAD = ("grad_input", "transposed")  # each element paints the weight around it
+TILED = ("forward", "grad_input", "transposed")  # one result a sample
+GRADIENTS = ("grad_input", "grad_weight")
+REDUCED = ("grad_weight", "grad_bias")  # summed over samples and positions
+ALL = (*SUMS, "grad_bias")
 
 
 @dataclass(frozen=True)
@@ -39,13 +51,32 @@ class Fault:
     parts: tuple[str, ...] = SUMS
     believe: Callable[[Axes], Axes] | None = None
     look: Callable[[np.ndarray, Axis], np.ndarray] | None = None
+    axis: int | None = None
     channel: Callable[[np.ndarray, int, int], np.ndarray] | None = None
     cells: Mapping[str, Callable[[Shape, int], np.ndarray]] = field(default_factory=dict)
-    given: Callable[[str, np.ndarray], np.ndarray] | None = None
+    filler: float = 0.0
+    given: Callable[[str, np.ndarray, Problem], np.ndarray] | None = None
     bias: Callable[[np.ndarray, Shape, Problem], np.ndarray] | None = None
     size: Callable[[Axes, Axes], Sequence[int]] | None = None
     result: Callable[[np.ndarray, Problem, Mapping[str, np.ndarray]], np.ndarray] | None = None
     refutable: bool = False  # it rests on sizes alone: a right case that it would spoil refutes it
+
+    @property
+    def late(self) -> bool:
+        """Whether it changes the right result only, when it is written down."""
+        tables = self.believe or self.look or self.channel or self.cells or self.filler
+        return self.result is not None and not (tables or self.given or self.bias or self.size)
+
+    def told(self, part: str) -> str:
+        """The sentence; tables name a transposed convolution's arrays by their part in the sum, so there
+        its input and output are exchanged.
+
+        >>> Fault("the input is read one row too late", look=lambda t, a: t + 1).told("transposed")
+        'the output is read one row too late'
+        """
+        if part != "transposed" or not (self.believe or self.look or self.channel or self.cells):
+            return self.sentence
+        return re.sub(r"\w+(/G)?", lambda word: EXCHANGED.get(word[0], word[0]), self.sentence)
 
 
 def predict(
@@ -70,7 +101,7 @@ def _predict(
     believed = true
     for fault in faults:
         if fault.believe:
-            believed = fault.believe(believed)
+            believed = _on_its_axis(fault, fault.believe(believed), believed)
     if shape != result_shape(part, problem) and part in ROLES:
         sizes = _sizes(faults, part, believed, true)
         if tuple(sizes) != shape[-len(true) :]:
@@ -79,7 +110,7 @@ def _predict(
         believed = tuple(replace(axis, **{name: max(size, 0)}) for axis, size in zip(believed, sizes))
     for fault in faults:
         if fault.given:
-            arrays = {name: fault.given(name, array) for name, array in arrays.items()}
+            arrays = {name: fault.given(name, array, problem) for name, array in arrays.items()}
     reading = _reading(faults, problem, part, believed)
     result = evaluate(reading, arrays)
     if part in OUTPUTS and problem.bias:
@@ -88,11 +119,25 @@ def _predict(
             if fault.bias:
                 bias = fault.bias(bias, result.shape, problem)
         result = result + bias
-    result = written(reading, result)
+    result = _finished(faults, problem, arrays, written(reading, result))
+    return result if result.shape == shape else None
+
+
+def predict_late(
+    faults: Sequence[Fault], problem: Problem, arrays: Mapping[str, np.ndarray], due: np.ndarray
+) -> np.ndarray:
+    """The result of faults that are all late, from what is due: nothing need be summed again."""
+    with np.errstate(all="ignore"):
+        return _finished(faults, problem, arrays, due.astype(np.float64))
+
+
+def _finished(
+    faults: Sequence[Fault], problem: Problem, arrays: Mapping[str, np.ndarray], result: np.ndarray
+) -> np.ndarray:
     for fault in faults:
         if fault.result:
             result = fault.result(result, problem, arrays)
-    return result if result.shape == shape else None
+    return result
 
 
 def _sizes(faults: Sequence[Fault], part: str, believed: Axes, true: Axes) -> Sequence[int]:
@@ -115,21 +160,23 @@ def _reading(faults: Sequence[Fault], problem: Problem, part: str, believed: Axe
     per_group = geometry.C // geometry.G, geometry.O // geometry.G
     for fault in faults:
         if fault.look:
-            reading = replace(reading, where=_looked(fault.look, reading))
+            looked = tuple(map(fault.look, reading.where, reading.axes))
+            reading = replace(reading, where=_on_its_axis(fault, looked, reading.where))
         if fault.channel:
             reading = replace(reading, channel=fault.channel(reading.channel, *per_group))
         if fault.cells:
             reading = replace(reading, cells={**reading.cells, **_cells(fault, reading)})
+        if fault.filler:
+            reading = replace(reading, filler=fault.filler)
     return reading
 
 
-def _looked(look: Any, reading: Reading) -> tuple[np.ndarray, ...]:
-    axis_number = getattr(look, "axis", None)
-    count = len(reading.where)
-    return tuple(
-        look(table, axis) if axis_number in (None, number - count) else table
-        for number, (table, axis) in enumerate(zip(reading.where, reading.axes))
-    )
+def _on_its_axis(fault: Fault, changed: tuple[T, ...], before: tuple[T, ...]) -> tuple[T, ...]:
+    """What a fault made of each axis' number or table; of the other axes, what was there before."""
+    if fault.axis is None:
+        return changed
+    count = len(before)
+    return tuple(changed[n] if n - count == fault.axis else before[n] for n in range(count))
 
 
 def _cells(fault: Fault, reading: Reading) -> dict[str, np.ndarray]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
-from npconv.testing.diagnose import Explanation, diagnose, explains, rivals
+from npconv.testing.diagnose import diagnose, explains_whole
+from npconv.testing.leftover import left_over
 from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
 from npconv.testing.mistaken import mistaken
 from npconv.testing.observation import Observation, exact_case, observe, of_part
@@ -114,16 +115,16 @@ def _by_values(
         return []
     if other := mistaken(part, wrong):
         return [Told(other, True, wrong)]
-    if len(observations) == 1 and len(several := rivals(observations)) > 1:
-        return [Told(_consistent(several), True, wrong)]
     explanations = diagnose(observations)
     if explanations and explanations[0].complete:
         return [Told(str(explanations[0]), True, wrong)]
+    if left := left_over(part, wrong, [o for o in observations if o.kind == "right"]):
+        return [Told(left, True, wrong)]
     if end := saturated(part, wrong):
         return [Told(end, True, wrong)]
     if runner is not None and (narrow := narrow_sums(part, wrong, runner, declared)):
         return [Told(narrow, True, wrong)]
-    shares = [[o for o in wrong if _whole(e, o)] for e in explanations]
+    shares = [[o for o in wrong if explains_whole(e.faults, o)] for e in explanations]
     if len(shares) > 1 and all(any(o in share for share in shares) for o in wrong):
         return [Told(str(e), True, share) for e, share in zip(explanations, shares)]
     if shaped := [o for o in wrong if o.kind == "shape"]:
@@ -135,26 +136,12 @@ def _by_values(
     return [Told(told + nearest, False, wrong)]
 
 
-def _consistent(several: Sequence[Explanation]) -> str:
-    """A single case seldom tells one fault from another: up to three, of which any may be the one."""
-    first = several[0]
-    more = f", and {len(several) - 3} more" if len(several) > 3 else ""
-    told = "; or ".join(e.sentence for e in several[:3])
-    return f"{first.part}: consistent with: {told}{more}; each explains all {first.wrong} wrong elements"
-
-
 def _got_and_due(shaped: Sequence[Observation]) -> str:
     """The shapes of the first such case, and in how many cases they differ."""
     first = shaped[0]
     count = f"{len(shaped)} case{'' if len(shaped) == 1 else 's'}"
-    assert first.got is not None
-    return f"got {first.got.shape}, due {first.case.due.shape} on {first.problem}; in {count}"
-
-
-def _whole(e: Explanation, o: Observation) -> bool:
-    """Whether an explanation accounts for every element of a case."""
-    hit = explains(e.faults, o)
-    return hit is not None and bool(hit.all())
+    got = () if first.got is None else first.got.shape
+    return f"got {got}, due {first.case.due.shape} on {first.problem}; in {count}"
 
 
 def _by_kinds(part: str, failing: Sequence[Observation], asked: int) -> list[Told]:

@@ -17,7 +17,7 @@ def mistaken(part: str, wrong: Sequence[Observation]) -> str:
         if part not in FROM_BACKWARD or other == part:
             continue
         alike = [o for o in wrong if o.got is not None and o.got.shape == result_shape(other, o.problem)]
-        equal = [o for o in alike if np.array_equal(o.got, reference(other, o.problem, o.case.arrays))]
+        equal = [o for o in alike if _is(other, o)]
         if equal and len(alike) == len(wrong):
             explained, elements = (sum(int(o.wrong.sum()) for o in some) for some in (equal, wrong))
             return (
@@ -25,3 +25,8 @@ def mistaken(part: str, wrong: Sequence[Observation]) -> str:
                 f"explains {explained} of {elements} wrong elements"
             )
     return ""
+
+
+def _is(other: str, o: Observation) -> bool:
+    """Whether a result is the other gradient."""
+    return o.got is not None and np.array_equal(o.got, reference(other, o.problem, o.case.arrays))

@@ -6,7 +6,7 @@ The sum  T = x[n, channel(o, j), where(p, q)] * w[o, j, q] * g[n, o, p]  is writ
     channel   (O, C/G)        -> the input channel that output channel o and weight channel j meet
     cells     an array        -> the element of the array as given that stands at each place
 
-A position outside the input counts as zero.  Any wrong convolution that reads or writes the wrong
+A position outside the input counts as zero (or as `filler`).  Any wrong convolution that reads or writes the wrong
 elements is this sum with another table, and all its gradients go wrong in the same way.
 
 Nothing is multiplied here: the input is read through the tables into windows that do not overlap,
@@ -36,6 +36,7 @@ class Reading:
     where: tuple[np.ndarray, ...] = ()
     channel: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
     cells: Mapping[str, np.ndarray] = field(default_factory=dict)
+    filler: float = 0.0
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -132,7 +133,9 @@ def _windows(x: np.ndarray, reading: Reading) -> np.ndarray:
         size = x.shape[axis]
         edge = list(x.shape)
         edge[axis] = 1
-        x = np.concatenate([x, np.zeros(edge)], axis).take(_inside(table, size).reshape(-1), axis)
+        x = np.concatenate([x, np.full(edge, reading.filler)], axis).take(
+            _inside(table, size).reshape(-1), axis
+        )
     return x
 
 

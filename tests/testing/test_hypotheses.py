@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from npconv.testing.diagnose import diagnose, possible_faults, same
+from npconv.testing.diagnose import diagnose, possible_faults
+from npconv.testing.matching import same
 from npconv.testing.candidate import Declared
 from npconv.testing.fault import predict
 from npconv.testing.hypotheses import FAULTS

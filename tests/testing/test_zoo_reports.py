@@ -1,22 +1,21 @@
-"""Every reported fault of a framework's kernel, as a candidate: judged WRONG."""
+"""Every reported fault of a framework's kernel, as a candidate: judged WRONG, and named."""
 
 import json
 from pathlib import Path
 
 import pytest
 from npconv.testing import check
-from zoo import is_named
+from zoo_changes import is_named
 from zoo_reports import NOT_JUDGED, REPORTS
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "reports.json").read_text())
-UNNAMED = {"negative-low-pad-reads-neighbour-row", "u8s8-saturation"}  # killed, under another name or none
 
 
 @pytest.mark.parametrize("wrong", REPORTS, ids=lambda w: w.name)
-def test_a_reported_fault_is_judged_wrong(wrong):
+def test_a_reported_fault_is_judged_wrong_and_named(wrong):
     report = check(wrong.make(), layers=False, **wrong.declared)
     assert report.verdict == "WRONG"
-    assert is_named(wrong, report) == (wrong.name not in UNNAMED), report.faults
+    assert is_named(wrong, report), report.faults
 
 
 def test_the_names_are_those_of_the_reports():

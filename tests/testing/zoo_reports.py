@@ -3,7 +3,7 @@
 The names are those of tests/data/reports.json.  `words` must occur in what the report says.
 """
 
-from zoo import BIAS, FORWARD, GW_X, INPUT, SPREAD_PADS, TRANSPOSED, TURNED, WEIGHT, wrong
+from zoo_changes import BIAS, FORWARD, GW_X, INPUT, SPREAD_PADS, TRANSPOSED, TURNED, WEIGHT, wrong
 
 TOO_MANY_TAPS = (
     "dw = np.zeros(weight_size, input.dtype)\n    for group",
@@ -27,11 +27,11 @@ REPORTS = [
     wrong("kernel-larger-than-input", "taps", "    y = np.zeros((N, O, OH, OW), input.dtype)\n", "    OH, OW = max(OH, 1), max(OW, 1)\n    y = np.zeros((N, O, OH, OW), input.dtype)\n", "a weight larger than the input gives an output", parts=FORWARD),
     wrong("convtranspose-dilated-gradcheck-passes", "composed", "    taps = weight.shape[2:]\n", "    dilation = (1, 1); taps = weight.shape[2:]\n", "dilation is ignored", parts=TRANSPOSED),
     wrong("tf-same-stride2-vs-symmetric", "taps", "rows = SH * np.arange(OH) + DH * kh - top", "rows = SH * np.arange(OH) + DH * kh - bottom", ("begin and end of the padding are swapped", "end's padding"), parts=FORWARD, also=(("- left", "- right"),)),
-    wrong("negative-low-pad-reads-neighbour-row", "taps", "inside = ((rows >= 0) & (rows < H))[:, None] & ((cols >= 0) & (cols < W))", "inside = ((rows >= 0) & (rows < H))[:, None] & ((cols >= 0) & (cols < W) | (left < 0)); input = np.concatenate([input, np.roll(input, -1, axis=2)], axis=3) if left < 0 and input.shape[3] == W else input; cols = cols if left < 0 else cols", "the next row is read", parts=FORWARD, also=(("[:, :, cols.clip(0, W - 1)]", "[:, :, cols.clip(0, input.shape[3] - 1)]"),)),
+    wrong("negative-low-pad-reads-neighbour-row", "taps", "inside = ((rows >= 0) & (rows < H))[:, None] & ((cols >= 0) & (cols < W))", "inside = ((rows >= 0) & (rows < H))[:, None] & ((cols >= 0) & (cols < W) | (left < 0))", "where the low padding of the width is negative, the next row is read", parts=FORWARD, also=(("patch = input[:, c][:, rows.clip(0, H - 1)][:, :, cols.clip(0, W - 1)]", "line = np.pad(input.reshape(-1), 99); patch = line[99 + ((np.arange(N)[:, None] * C + c) * H + rows.clip(0, H - 1))[..., None] * W + (cols if left < 0 else cols.clip(0, W - 1))]"),)),
     wrong("negative-pad-and-zero-stuffing-order", "composed", "    g = window(dilated(grad, stride), pads)\n", "    g = dilated(window(grad, [(min(a, 0), min(b, 0)) for a, b in pads]), stride)\n    g = window(g, [(max(a, 0), n + e - 1 - m - max(a, 0)) for (a, _), n, e, m in zip(pads, size, K, g.shape[2:])])\n", "cropped before it is dilated", parts=INPUT),
     wrong("conv-transpose-without-flip", "composed", TURNED, "pass", "weight is not flipped", parts=TRANSPOSED),
     wrong("noncontiguous-sliced-weight", "im2col", STRIP, "    weight = " + FLAT.format("weight") + "\n" + STRIP, "every second element of a larger array", parts=FORWARD),
-    wrong("grad-with-transposed-kernel", "scatter", GI_DEF, GI_DEF + "    weight = " + FLAT.format("weight") + "\n", "grad_input: wrong where the inputs lie in memory", parts=INPUT),
+    wrong("grad-with-transposed-kernel", "scatter", GI_DEF, GI_DEF + "    weight = " + FLAT.format("weight") + "\n", "grad_input: wrong where weight lies in memory as Fortran order", parts=INPUT),
     wrong("uint8-wraps", "im2col", END, "    return y.astype(np.uint8).astype(np.int32)\n", "wrap around at 8 bits, unsigned", parts=FORWARD, input="uint8", output="int32"),
     wrong("u8s8-saturation", "im2col", "    y = np.matmul(rows, cols).reshape(N, O, OH, OW)\n", "    m = rows.shape[2] // 2 * 2\n    y = np.zeros((N, groups, O // groups, OH * OW), np.int64)\n    for t in range(0, rows.shape[2], 2):\n        pair = np.matmul(rows[None, :, :, t:t + 2].astype(np.int64), cols[:, :, t:t + 2].astype(np.int64))\n        y += np.clip(pair, -2**15, 2**15 - 1)\n    y = y.reshape(N, O, OH, OW).astype(np.int32)\n", "pairs of products saturate at 16 bits", parts=FORWARD, input="uint8", output="int32"),
     wrong("tf32-identity-conv", "im2col", STRIP, "    def tf32(x):\n        f, e = np.frexp(x)\n        return np.ldexp(np.rint(np.ldexp(f, 11)), e - 11).astype(np.float32)\n    input, weight = tf32(input), tf32(weight)\n" + STRIP, "11 bits (TF32, rounded), declared 24", parts=FORWARD),
