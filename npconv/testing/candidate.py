@@ -27,6 +27,7 @@ import numpy as np
 from npconv.geometry import Shape
 from npconv.problem import Problem
 from npconv.testing.formats import Format, named
+from npconv.testing.memory import MEMORY
 from npconv.testing.parts import PARTS, TAKES, parts_of, result_shape
 
 PROTOCOL = (*PARTS, "backward")
@@ -141,9 +142,7 @@ class Candidate:
         if call.after is not None:
             self._result(call, self._given(call, call.after))
         written = [name for name, before in kept.items() if before.tobytes() != given[name].tobytes()]
-        shared = (
-            [name for name in given if np.may_share_memory(given[name], result)] if _is_array(result) else []
-        )
+        shared = [name for name, array in given.items() if _shares(result, array)]
         return self._outward(call.part, call.problem, result), ", ".join(written), ", ".join(shared)
 
     def _given(self, call: Call, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -153,7 +152,9 @@ class Candidate:
 
     def _result(self, call: Call, given: Mapping[str, np.ndarray]) -> Any:
         problem, part = call.problem, call.part
-        p = dict(stride=problem.stride, padding=problem.padding, dilation=problem.dilation, groups=problem.G)
+        p: dict[str, Any] = dict(
+            stride=problem.stride, padding=problem.padding, dilation=problem.dilation, groups=problem.G
+        )
         if part not in self.functions:
             return self.functions["backward"](*given.values(), **p)[FROM_BACKWARD.index(part)]
         arrays = [given.get(name) for name in TAKES[part]]
@@ -189,51 +190,8 @@ class Candidate:
         return result if order is None or not same_rank else result.transpose(np.argsort(order))
 
 
-def _is_array(result: Any) -> bool:
-    return isinstance(result, np.ndarray)
-
-
-def _reversed(x: np.ndarray) -> np.ndarray:
-    return x[(slice(None, None, -1),) * x.ndim].copy()[(slice(None, None, -1),) * x.ndim]
-
-
-def _strided(x: np.ndarray) -> np.ndarray:
-    wide = np.zeros([2 * n for n in x.shape], x.dtype)
-    view = wide[(slice(None, None, 2),) * x.ndim]
-    view[...] = x
-    return view
-
-
-def _cut_out(x: np.ndarray) -> np.ndarray:
-    wide = np.zeros([n + 2 for n in x.shape], x.dtype)
-    view = wide[(slice(1, -1),) * x.ndim]
-    view[...] = x
-    return view
-
-
-def _channels_last(x: np.ndarray) -> np.ndarray:
-    return x if x.ndim < 3 else np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
-
-
-def _read_only(x: np.ndarray) -> np.ndarray:
-    x.flags.writeable = False
-    return x
-
-
-# The same values, lying in memory in different ways.
-MEMORY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "plain": lambda x: x,
-    "Fortran order": np.asfortranarray,
-    "every second element of a larger array": _strided,
-    "a window of a larger array": _cut_out,
-    "channels last": _channels_last,
-    "backwards": _reversed,
-    "read-only": _read_only,
-}
-
-# An array of one value, which takes the memory of one number: what the gradient of a sum is.
-BROADCAST = "one number, broadcast"
-MEMORY[BROADCAST] = lambda x: np.broadcast_to(x[(0,) * x.ndim], x.shape)
+def _shares(result: Any, array: np.ndarray) -> bool:
+    return isinstance(result, np.ndarray) and np.may_share_memory(result, array)
 
 
 def adapted(candidate: Any, declared: Declared = Declared()) -> Candidate:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from npconv.problem import Problem
-from npconv.testing.candidate import BROADCAST, MEMORY
 from npconv.testing.climb import Climb, Rung
+from npconv.testing.memory import BROADCAST, MEMORY
 from npconv.testing.narrow import NOT_REPEATABLE
 from npconv.testing.observation import REFUSED, RIGHT, Case, Observation, could_show, exact_case, observe
 from npconv.testing.parts import TAKES, array_shapes, reference

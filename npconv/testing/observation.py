@@ -38,8 +38,8 @@ def exact_case(part: str, problem: Problem, declared: Declared, capacity: int = 
     """The case whose integers suit the declared formats (or an accumulator of the given capacity)."""
     capacity = min(capacity or declared.capacity, declared.capacity)
     input, _, output = declared.formats
-    unsigned = ("input", "weight", "grad_output") if input.name.startswith("uint") else ()
-    unsigned += ("bias",) if output.name.startswith("uint") else ()
+    unsigned = ["input", "weight", "grad_output"] if input.name.startswith("uint") else []
+    unsigned += ["bias"] if output.name.startswith("uint") else []
     largest = input.capacity if input.is_integer else LARGEST
     arrays = exact_arrays(problem, capacity, unsigned, largest)
     return Case(part, problem, arrays, reference(part, problem, arrays))

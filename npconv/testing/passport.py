@@ -8,7 +8,7 @@ import numpy as np
 
 from npconv.problem import Problem
 from npconv.testing.candidate import Call
-from npconv.testing.numerics import cancelling
+from npconv.testing.families import cancelling
 from npconv.testing.observation import comparable, without_array
 from npconv.testing.parts import output_shape
 from npconv.testing.running import Runner

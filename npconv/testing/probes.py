@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,9 @@ def probe(part: str, problem: Problem, declared: Declared) -> Case | None:
     counts = {"forward": per_group * taps, "grad_weight": positions}.get(part, 1)
     N = positions if part in ("grad_input", "transposed") else 1
     O = geometry.G * counts
-    changed = dict(N=N, bias=False, O=O) if part != "transposed" else dict(N=N, bias=False, C=O)
+    changed: dict[str, Any] = (
+        dict(N=N, bias=False, O=O) if part != "transposed" else dict(N=N, bias=False, C=O)
+    )
     probed = replace(problem, **changed).canonical()
     shapes = dict(input=probed.input_shape, weight=probed.weight_shape, grad_output=output_shape(probed))
     arrays = {name: _counted(shape) for name, shape in shapes.items()}
@@ -75,6 +78,7 @@ def index_map(case: Case, result: np.ndarray) -> np.ndarray:
     geometry = geometry_of(problem)
     o, k = tuple(axis.o for axis in geometry.axes), problem.k
     C = geometry.C
+    values: np.ndarray
     if part == "forward":  # (1, G*(C/G)*k, *o) -> (*o, C, *k)
         values = np.moveaxis(result.reshape(C * prod(k), prod(o)), 0, 1)
         return _valid(values.reshape(*o, C, *k), C * prod(problem.i))

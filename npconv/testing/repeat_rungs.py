@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from npconv.testing import numerics
 from npconv.testing.candidate import Call
 from npconv.testing.climb import Climb, Rung
+from npconv.testing.families import cancelling
 from npconv.testing.narrow import NOT_REPEATABLE
+from npconv.testing.numerics import problem_for
 from npconv.testing.observation import RIGHT, Case, Observation, could_show, exact_case, observe
-from npconv.testing.parts import TAKES, reference
+from npconv.testing.parts import TAKES, array_shapes, reference
 from npconv.testing.typical import typical
 
 CHANNELS = (4, 5)  # C/G and O/G that no other rung has: nothing of these shapes has been kept yet
@@ -125,11 +126,8 @@ def same_bits(climb: Climb, rung: Rung, part: str) -> None:
     """Three equal calls with floats give the same bits."""
     if climb.runner.declared.formats[0].is_integer:
         return
-    problem = numerics.problem_for(part, climb.rank, FLOATS, plain=True)
-    arrays = {
-        name: numerics.cancelling(f"{problem} {name}", shape)
-        for name, shape in numerics.array_shapes(problem).items()
-    }
+    problem = problem_for(part, climb.rank, FLOATS, plain=True)
+    arrays = {name: cancelling(f"{problem} {name}", shape) for name, shape in array_shapes(problem).items()}
     answers = (climb.runner.run(Call(part, problem, arrays)) for _ in range(3))
     results = [answer.value.copy() for answer in answers if isinstance(answer.value, np.ndarray)]
     if len(results) < 3:

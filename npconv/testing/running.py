@@ -19,7 +19,7 @@ import sys
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 
@@ -270,13 +270,13 @@ def type_name(value: Any) -> str:
     return value.name if isinstance(value, _Foreign) else type(value).__name__
 
 
-def _send(stream: BinaryIO, thing: Any) -> None:
+def _send(stream: IO[bytes], thing: Any) -> None:
     data = pickle.dumps(thing, protocol=5)
     stream.write(struct.pack("<Q", len(data)) + data)
     stream.flush()
 
 
-def _receive(stream: BinaryIO) -> Any:
+def _receive(stream: IO[bytes]) -> Any:
     header = stream.read(8)
     if len(header) < 8:
         raise EOFError
