@@ -61,10 +61,12 @@ class Climb:
         o = observe(self.runner, exact_case(part, problem, self.runner.declared), **how)
         if not how:
             self.observations.append(o)
-        crashes = sum(seen.part == part and seen.kind == "crashed" for seen in self.observations)
-        if o.kind == "hung" or crashes > CRASHES:
+        if o.kind == "hung" or o.kind == "crashed" and self._crashes(part) > CRASHES:
             self.stopped.add(part)
         return o
+
+    def _crashes(self, part: str) -> int:
+        return sum(seen.part == part and seen.kind == "crashed" for seen in self.observations)
 
     def take(self, rung: Rung, o: Observation) -> None:
         """Count an observation into a rung."""

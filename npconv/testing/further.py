@@ -161,12 +161,10 @@ def alone(domain: Domain, chosen: Chosen) -> Problem:
 def mixed(domain: Domain, chosen: Chosen) -> Problem:
     """The values amid others: the next rows of the pairwise set take turns, but for those in which with
     these values most windows lie in the padding."""
-    _, *others = rows(domain, 2)
-    turn = [values for _, values in FURTHER].index(chosen)
-    problems = [
-        made(domain, {**others[(turn + n) % len(others)], **chosen}) for n in range(1, len(others) + 1)
-    ]
-    return next((problem for problem in problems if _reads(problem)), problems[0])
+    plain, *others = rows(domain, 2)
+    turn = (1 + [values for _, values in FURTHER].index(chosen)) % max(len(others), 1)
+    turned = (made(domain, {**other, **chosen}) for other in (*others[turn:], *others[:turn], plain))
+    return next(filter(_reads, turned), alone(domain, chosen))
 
 
 def _reads(problem: Problem) -> bool:

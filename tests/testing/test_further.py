@@ -75,6 +75,13 @@ def test_what_a_domain_refuses_is_not_asked_for():
     assert all(lo == hi for problem in further(domain) for lo, hi in problem.padding)
 
 
+def test_a_domain_of_one_value_each_has_further_cases_too():
+    domain = PLANE
+    for name, values in FACTORS.items():
+        domain = domain.without(name, values[:1])
+    assert mixed(domain, {"stride": (2, 2)}) == alone(domain, {"stride": (2, 2)})
+
+
 def test_values_in_words():
     assert told({"stride": (4, 4)}) == {"stride": (4, 4)}
     assert told({"outputs": (1, 1)}) == {"outputs": (1, 1)}
