@@ -38,10 +38,16 @@ def judge_right(name):
 
 def shown(table, judged):
     """Print one table of wrong kernels; (how many, killed, said)."""
-    print(f"\n{table + ' kernel':<56}{'verdict':<9}{'told' if table == 'unknown' else 'named':<7}the first fault")
+    print(
+        f"\n{table + ' kernel':<56}{'verdict':<9}{'told' if table == 'unknown' else 'named':<7}the first fault"
+    )
     for name, verdict, said, faults in judged:
         print(f"{name:<56}{verdict:<9}{'yes' if said else 'NO':<7}{faults[0] if faults else ''}")
-    return len(judged), sum(verdict == "WRONG" for _, verdict, *_ in judged), sum(said for _, _, said, _ in judged)
+    return (
+        len(judged),
+        sum(verdict == "WRONG" for _, verdict, *_ in judged),
+        sum(said for _, _, said, _ in judged),
+    )
 
 
 def main():

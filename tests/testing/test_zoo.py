@@ -5,11 +5,11 @@ A selection: every kernel of the zoo is run by tests/referee/matrix.py.
 
 import pytest
 from npconv.testing import check
-from zoo import WRONG
-from zoo_changes import is_named
+from zoo import UNKNOWN, WRONG
+from zoo_changes import is_named, is_told
 from zoo_right import RIGHT
 
-CHOSEN = WRONG[::8]
+CHOSEN = WRONG[::12]
 # It fails in all cases whose last row is not zero: no parameter's value tells these from the others.
 EVERYWHERE = {"weight gradient skips the last row"}
 
@@ -21,6 +21,12 @@ def test_a_wrong_kernel_is_killed_and_named(wrong):
     assert is_named(wrong, report), report.faults
     assert bool(report.trigger) == (wrong.name not in EVERYWHERE)
     assert "due" in report.reproduction or "npconv check" in report.reproduction
+
+
+@pytest.mark.parametrize("wrong", UNKNOWN[::3], ids=lambda w: w.name)
+def test_a_fault_of_no_table_gets_a_verdict_a_trigger_a_small_case_and_a_formula(wrong):
+    report = check(wrong.make(), layers=False)
+    assert report.verdict == "WRONG" and is_told(report), str(report)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ FORWARD_KERNELS = [
     wrong("bias for the first sample", "taps", ADD_BIAS, "y[0] += bias[:, None, None]", "bias reaches only the first sample"),
     wrong("only the first sample", "taps", "    return y\n", "    y[1:] = 0\n    return y\n", "only the first sample is computed"),
     wrong("every sample reads the first", "taps", "patch = input[:, c]", "patch = input[:1, c]", "every sample reads the first"),
-    wrong("only the first group", "taps", "for o in range(O):", "for o in range(O // groups):", "only the first group", also=(("if bias is not None", "if False"),), parts=None),
+    wrong("only the first group", "taps", "for o in range(O):", "for o in range(O // groups):", "only the first group is computed", "the bias is missing", also=(("if bias is not None", "if False"),), parts=None),
     wrong("last tile not written", "tiled", "range(0, OW, TILE)", "range(0, OW - TILE + 1, TILE)", "incomplete tile of 4 along the width"),
     wrong("last column not written", "taps", "    return y\n", "    y[..., -1] = 0\n    return y\n", "last column is not written"),
     wrong("last channel not computed", "taps", "for o in range(O):", "for o in range(O - 1):", "last channel is not written", also=(("y += bias[None, :, None, None]", "y[:, :-1] += bias[None, :-1, None, None]"),)),
