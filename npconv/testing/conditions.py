@@ -132,6 +132,7 @@ SPECIAL: dict[str, Condition] = {
     "depthwise with several outputs a channel": lambda p: 1 < p.G == p.C < p.O,
     "one input channel a group": lambda p: 1 < p.G == p.C,
     "an even number of taps on every axis": _all(lambda a: a.k % 2 == 0),
+    "dilation and taps > 1 on one axis": _any(lambda a: a.d > 1 and a.k > 1),
     "stride = taps": _all(lambda a: a.s == a.k > 1),
     "stride = dilation": _all(lambda a: a.s == a.d > 1),
     "a square input": lambda p: _equal(p.i),

@@ -72,6 +72,7 @@ BY_HAND = {
     ),
     "one input channel a group": ("C2O2G2_i3x4_k1 C2O4G2_i3x4_k1", "C4O2G2_i3x4_k1 i3x4_k1"),
     "an even number of taps on every axis": ("i5x6_k2x4", "i5x6_k2x3"),
+    "dilation and taps > 1 on one axis": ("i5x6_k1x2_d1x2", "i5x6_k1x2_d2x1 i5x6_k2"),
     "stride = taps": ("i6x6_k2x3_s2x3", "i6x6_k2x3_s2 i6x6_k1"),
     "stride = dilation": ("i9x9_k2_s2x3_d2x3", "i9x9_k2_s2_d2x3 i9x9_k2"),
     "a square input": ("i5x5_k1x2 i4x4x4_k1", "i5x4_k1 i5_k1"),
