@@ -4,7 +4,7 @@ from zoo_changes import BOTH, GI_START, GW_START, INPUT, START, TRANSPOSED, TURN
 
 UNKNOWN = [
     wrong("taps one further, the last first", "taps", "weight[o, j, kh, kw]", "weight[o, j, kh, (kw + 1) % KW]"),
-    wrong("row = 3*oh + kh - kw", "taps", BOTH, BOTH.replace("SH * np.arange(OH) + DH * kh", "3 * np.arange(OH) + DH * kh - kw")),
+    wrong("row = 5*oh + kh, with a stride", "taps", BOTH, BOTH.replace("SH * np.arange(OH)", "(SH if SH == 1 else 5) * np.arange(OH)")),
     wrong("input mirrored, with a dilation", "taps", START, START + "    input = input[..., ::-1] if max(dilation) > 1 else input\n"),
     wrong("every second position negated", "taps", "    return y\n", "    return y * (-1) ** (np.arange(OH)[:, None] + np.arange(OW))\n"),
     wrong("rows and taps of odd numbers swapped", "taps", BOTH, BOTH.replace("DH * kh", "DH * (kh ^ 1 if KH % 2 == 0 else kh)") + " + (kh & 1)"),
