@@ -6,8 +6,8 @@ The sum  T = x[n, channel(o, j), where(p, q)] * w[o, j, q] * g[n, o, p]  is writ
     channel   (O, C/G)        -> the input channel that output channel o and weight channel j meet
     cells     an array        -> the element of the array as given that stands at each place
 
-A position outside the input counts as zero (or as `filler`).  Any wrong convolution that reads or writes the wrong
-elements is this sum with another table, and all its gradients go wrong in the same way.
+A position outside the input counts as zero (or as `filler`).  Any wrong convolution that reads or
+writes the wrong elements is this sum with another table, and all its gradients go wrong in the same way.
 
 Nothing is multiplied here: the input is read through the tables into windows that do not overlap,
 and npconv's own maps slide over those with stride k.
