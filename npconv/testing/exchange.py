@@ -39,7 +39,8 @@ from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.formats import named
 from npconv.testing.parts import PARTS, output_shape, parts_of, result_shape
-from npconv.testing.problems import covering, full
+from npconv.testing.further import every
+from npconv.testing.problems import full
 from npconv.testing.running import Answer
 
 CAPACITY = named("bfloat16").capacity
@@ -63,7 +64,7 @@ class Question(NamedTuple):
 def questions(parts: Sequence[str] = PARTS, strength: int = 2) -> Iterator[Question]:
     """All exact cases of these parts; a number stands for a problem."""
     domains = [full(), full(transposed=True)]
-    problems = [problem for domain in domains for problem in covering(domain, strength)]
+    problems = [problem for domain in domains for problem in every(domain, strength)]
     for number, problem in enumerate(problems):
         for part in parts_of(problem):
             if part in parts and part in exact_parts(problem, CAPACITY):

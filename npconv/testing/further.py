@@ -11,7 +11,7 @@ from typing import Any
 
 from npconv.problem import Problem
 from npconv.testing.parts import geometry_of
-from npconv.testing.problems import ENDS, FACTORS, FOLLOWS, Domain, base, made, rows
+from npconv.testing.problems import ENDS, FACTORS, FOLLOWS, Domain, base, covering, made, rows
 
 Chosen = Mapping[str, Any]
 
@@ -134,6 +134,16 @@ def further(domain: Domain) -> tuple[Problem, ...]:
     """
     cases = (case for chosen in within(domain) for case in (alone(domain, chosen), mixed(domain, chosen)))
     return tuple(dict.fromkeys(cases))
+
+
+def every(domain: Domain, strength: int) -> tuple[Problem, ...]:
+    """The covering set of a domain and its further problems.
+
+    >>> from npconv.testing.problems import full
+    >>> len(every(full(), 2)), len(every(full(), 3))
+    (239, 336)
+    """
+    return tuple(dict.fromkeys((*covering(domain, strength), *further(domain))))
 
 
 def within(domain: Domain) -> Iterator[Chosen]:

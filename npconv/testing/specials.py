@@ -7,9 +7,12 @@ Certain, in any order of summation:
     NaN   every result that reads it is NaN
     inf   every result that reads it is infinite, with the sign of the factor, or NaN: who splits numbers
           into parts, or keeps track of what a sum lost, computes inf - inf
-    any   a result that cannot meet it, not even across inserted or padded zeros, is as it was
+    any   a result that cannot meet it, not even across inserted or padded zeros, is as it was, or NaN
 Left to the kernel:
     0 * inf, where a zero of the padding, or one inserted by a stride or a dilation, meets the element
+Suspicious, as no finite number would tell of it:
+    a result that cannot meet it is NaN all the same: the tiles of Winograd, Fourier transforms, and sums
+    over a window larger than the weight multiply what others read by zeros
 """
 
 from __future__ import annotations
@@ -72,16 +75,6 @@ def judged(case: Case, got: np.ndarray, array: str, value: str) -> Seen:
         return Seen(spread=f"{told}: {_first(spread, got)}, which does not read it")
     zeros = kept[may & ~reads]
     return Seen(zeros="" if not zeros.size else SKIPPED if zeros.all() else PARTLY if zeros.any() else MADE)
-
-
-def mixes(runner: Runner, case: Case, array: str) -> bool:
-    """Whether a large finite number reaches results that do not read it, as in Winograd's tiles and in
-    Fourier transforms, where NaN must spread.  Where the range is too short to tell, it may."""
-    e_min = max(f.e_min for f in runner.declared.formats)
-    if e_min > -126:
-        return True
-    got = answered(runner, case, array, 2.0 ** (-e_min - 20))
-    return got is None or bool((got != case.due)[~may_meet(case, array)].any())
 
 
 def _where(found: np.ndarray) -> Place:

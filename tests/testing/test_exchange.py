@@ -165,10 +165,10 @@ def test_emit_knows_its_parts_and_wants_a_folder(tmp_path):
 def test_results_without_a_question_are_noted(tmp_path):
     emit(tmp_path, ["forward"])
     answer(tmp_path)
-    (tmp_path / "99.forward.f32").touch()
+    (tmp_path / "999.forward.f32").touch()
     (tmp_path / "0.grad_input.npy").touch()
     (note,) = judge_files(tmp_path).rungs[0].notes
-    assert note == "2 results answer no question of the manifest: 0.grad_input.npy, 99.forward.f32"
+    assert note == "2 results answer no question of the manifest: 0.grad_input.npy, 999.forward.f32"
 
 
 def test_results_in_npy_and_in_one_safetensors_file_are_read(tmp_path):
