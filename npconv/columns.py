@@ -5,13 +5,13 @@ The product is the same as for a small one; only which axes stand together, and 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from math import prod
 
 import numpy as np
 
-from npconv.plan import FEW, LONG, SMALL, TILE, taps_innermost
+from npconv.plan import FEW, LONG, taps_innermost
+from npconv.scratch import scratch
 
 
 def large_product(
@@ -76,23 +76,9 @@ def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
         if down == dtype.itemsize and along >= K * down or along == dtype.itemsize and down >= P * along:
             return windows
     order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
-    columns = _scratch(tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
+    columns = scratch("columns", tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
     columns[...] = windows
     return columns
-
-
-_kept = threading.local()
-
-
-def _scratch(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Uninitialised memory; between calls one piece is kept, as fresh memory costs more than the copy."""
-    size = prod(shape) * dtype.itemsize
-    if dtype.hasobject or not SMALL < size <= 2 * TILE:
-        return np.empty(shape, dtype)
-    if len(getattr(_kept, "bytes", b"")) < size:
-        _kept.bytes = b""  # the old piece goes before the new one comes
-        _kept.bytes = np.empty(size, np.uint8)
-    return _kept.bytes[:size].view(dtype).reshape(shape)
 
 
 def _join(x: np.ndarray, first: int, last: int | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from npconv.plan import Part, Phase
+from npconv.scratch import scratch_zeros
 from npconv.transforms import pad
 
 Slide = Callable[..., np.ndarray]
@@ -53,7 +54,7 @@ def _add_part(
     for tile in part.tiles:
         into = outputs[tile.output]
         straight = into if part.first else None
-        x = pad(input[tile.input], tile.padding)
+        x = pad(input[tile.input], tile.padding, scratch_zeros)
         made = slide(x, rows, stride, dilation, part.groups, sums, straight)
         if not part.first:
             into += made.reshape(into.shape)

@@ -13,7 +13,7 @@ Each is linear, pure and total, multiplies nothing, and names its adjoint: the m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,13 +21,15 @@ import numpy as np
 
 from npconv.record import recorded
 
+Zeros = Callable[[tuple[int, ...], np.dtype], np.ndarray]
+
 
 @recorded
-def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
+def pad(x: np.ndarray, padding: Sequence[tuple[int, int]], zeros: Zeros = np.zeros) -> np.ndarray:
     """A window from -lo to i + hi on a line that holds x and is zero everywhere else.
 
     Positive ends add zeros and negative ends crop; a crop longer than the array eats into the zeros
-    of the other side.  Adjoint: ``pad(y, (-lo, -hi))``.
+    of the other side.  Adjoint: ``pad(y, (-lo, -hi))``.  `zeros` says where new memory comes from.
 
     >>> pad(np.array([[[1, 2, 3]]]), [(1, 2)])
     array([[[0, 1, 2, 3, 0, 0]]])
@@ -39,7 +41,7 @@ def pad(x: np.ndarray, padding: Sequence[tuple[int, int]]) -> np.ndarray:
     sizes, source, target, cropped_only = _window(x.shape, tuple(padding))
     if cropped_only:
         return x if sizes == x.shape else x[source]
-    padded = np.zeros(sizes, x.dtype)
+    padded = zeros(sizes, x.dtype)
     padded[target] = x[source]
     return padded
 

@@ -1,6 +1,5 @@
 """Scratch: what is allocated beside arguments and results, counted by tracemalloc."""
 
-import importlib
 import tracemalloc
 from collections.abc import Callable
 
@@ -10,13 +9,14 @@ import pytest
 from npconv import conv, conv_input, conv_weight
 from npconv.plan import budget, scratch_budget
 from npconv.problem import Problem
+from npconv.scratch import _kept
 
 MIB = 2**20
 
 
 def scratch(function: Callable[[], np.ndarray]) -> int:
     """The most bytes at once that the call allocates, without its result's."""
-    importlib.import_module("npconv.columns")._kept.__dict__.clear()  # what earlier calls kept counts as well
+    vars(_kept).clear()  # what earlier calls kept counts as well
     tracemalloc.start()
     try:
         result = function()
