@@ -14,15 +14,18 @@ from npconv.plan import FEW, LONG, taps_innermost
 from npconv.scratch import scratch
 
 
+Product = Callable[..., np.ndarray]
+
+
 def large_product(
-    product: Callable[..., np.ndarray],
+    product: Product,
     rows: np.ndarray,
     windows: np.ndarray,
     stride: int,
     dilation: int,
     into: np.ndarray | None,
 ) -> np.ndarray:
-    """Rows (G, O/G, K) and windows (N, C, KH, KW, OH, OW) -> (N, O, OH, OW), or `into` if it was filled.
+    """Rows (G, O/G, K) and windows (N, C, KH, KW, OH, OW) -> (N, G, O/G, OH, OW), or `into`, filled.
 
     `stride` and `dilation` are those of the last axis.
     """
@@ -34,36 +37,36 @@ def large_product(
     windows = windows.reshape(B, n, groups, C // groups, KH, KW, OH, OW).transpose(0, 2, 3, 4, 5, 1, 6, 7)
     turned = taps_innermost(KW, OW, stride, dilation)
     columns = _columns(windows, sums, turned).reshape(B, groups, K, n * OH * OW)
-    out = None if into is None or into.dtype != sums else _straight(into, B, n)
     if K == 1:
         # NumPy keeps sums of one term from BLAS, ten times slower: a second one, 0 * 0.
         rows, columns = _with_zero(rows, -1), _with_zero(columns, -2)
-    if turned and O <= FEW:
-        made = _turned_product(product, rows, columns, out)
+    few = turned and O <= FEW
+    multiply = _turned(product) if few else product
+    if into is None:
+        return _by_sample(multiply(rows, columns, None), n, (N, groups, O, OH, OW))
+    straight = _straight(into, B, n) if into.dtype == sums else None
+    if straight is not None and (not few or straight.strides[2] == straight.itemsize):
+        multiply(rows, columns, straight)
     else:
-        made = product(rows, columns, out)
-    if into is not None and made is out:
-        return into
-    if n > 1:  # (1, G, O/G, n*OH*OW) -> (n, O, OH, OW)
-        made = made.reshape(groups * O, n, OH, OW).swapaxes(0, 1)
-    return made
+        kept = _laid("product", (B, groups, O, n * OH * OW), sums, (0, 1, 3, 2) if few else (0, 1, 2, 3))
+        into[...] = _by_sample(multiply(rows, columns, kept), n, into.shape)
+    return into
 
 
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:
     return np.concatenate([x, np.zeros_like(x)], axis=axis)
 
 
-def _turned_product(
-    product: Callable[..., np.ndarray], rows: np.ndarray, columns: np.ndarray, out: np.ndarray | None
-) -> np.ndarray:
-    """With few rows BLAS is up to twice as fast at the transposed product; `out` if that was filled."""
-    left, right = columns.swapaxes(2, 3), rows.swapaxes(1, 2)
-    if right.shape[-2] < left.shape[-2]:  # read more often than it is long
-        right = np.ascontiguousarray(right)
-    if out is not None and out.strides[2] == out.itemsize:
-        product(left, right, out.swapaxes(2, 3))
-        return out
-    return product(left, right).swapaxes(2, 3)
+def _turned(product: Product) -> Product:
+    """With few rows BLAS is up to twice as fast at the transposed product."""
+
+    def turned(rows: np.ndarray, columns: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+        left, right = columns.swapaxes(2, 3), rows.swapaxes(1, 2)
+        if right.shape[-2] < left.shape[-2]:  # read more often than it is long
+            right = np.ascontiguousarray(right)
+        return product(left, right, None if out is None else out.swapaxes(2, 3)).swapaxes(2, 3)
+
+    return turned
 
 
 def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
@@ -76,9 +79,15 @@ def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
         if down == dtype.itemsize and along >= K * down or along == dtype.itemsize and down >= P * along:
             return windows
     order = (0, 1, 5, 6, 7, 2, 3, 4) if turned else tuple(range(8))
-    columns = scratch("columns", tuple(windows.shape[axis] for axis in order), dtype).transpose(order)
+    columns = _laid("columns", windows.shape, dtype, order)
     columns[...] = windows
     return columns
+
+
+def _laid(purpose: str, shape: tuple[int, ...], dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
+    """Kept memory of this shape, with its axes in this order from the outermost; an order that is its own
+    inverse."""
+    return scratch(purpose, tuple(shape[axis] for axis in order), dtype).transpose(order)
 
 
 def _join(x: np.ndarray, first: int, last: int | None) -> bool:
@@ -91,6 +100,12 @@ def _run(x: np.ndarray, first: int, last: int) -> tuple[int, int]:
     """The length of these axes as one, and its step in bytes."""
     steps = [step for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
     return prod(x.shape[first:last]), steps[-1] if steps else x.itemsize
+
+
+def _by_sample(made: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
+    """(B, G, O/G*w, n*OH*OW) -> (N, G, O/G, *w, OH, OW), which is `shape`: a view."""
+    split = made.reshape(*made.shape[:2], *shape[2:-2], n, *shape[-2:])
+    return np.moveaxis(split, -3, 1).reshape(shape)
 
 
 def _straight(into: np.ndarray, B: int, n: int) -> np.ndarray | None:
