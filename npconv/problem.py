@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from npconv.arguments import Pair, Shape, integer, per_axis
@@ -92,7 +93,7 @@ class Problem:
         geometry = self.geometry
         return geometry.input_shape if self.transposed else geometry.output_shape
 
-    @property
+    @cached_property
     def geometry(self) -> Geometry:
         """Its geometry; a transposed problem's is that of the convolution whose gradient it is."""
         for name, channels in (("C", self.C), ("O", self.O)):
@@ -130,6 +131,10 @@ class Problem:
         )  # fmt: skip
 
     def __str__(self) -> str:
+        return self._line
+
+    @cached_property
+    def _line(self) -> str:
         if self != (plain := self.canonical()):
             return str(plain)
         channels = "".join(f"{c}{getattr(self, c)}" for c in "NCOG" if getattr(self, c) != 1)

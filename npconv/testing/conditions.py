@@ -193,22 +193,30 @@ def _families() -> dict[str, Condition]:
     made: dict[str, Condition] = {}
     for name, numbers in THRESHOLDS.items():
         for n in numbers:
-            made[f"{name} > {n}"] = _where(name, lambda value, n=n: value > n)
+            made[f"{name} > {n}"] = _where(name, n.__lt__)  # n < value
     for name, numbers in VALUES.items():
         for n in numbers:
-            made[f"{name} = {n}"] = _where(name, lambda value, n=n: value == n)
+            made[f"{name} = {n}"] = _where(name, n.__eq__)
             if name in PER_AXIS:
-                of = PER_AXIS[name]
-                made[f"{name} = {n} on every axis"] = _all(lambda a, n=n, of=of: of(a) == n)
+                made[f"{name} = {n} on every axis"] = _all(_equals(name, n))
                 for side in SIDES if n < 4 else ():
-                    made[f"{name} = {n} on the {side}"] = _on(side, lambda a, n=n, of=of: of(a) == n)
+                    made[f"{name} = {n} on the {side}"] = _on(side, _equals(name, n))
     for name, pairs in OBLONG.items():
         for pair in pairs:
             made[f"{name} {pair[0]}x{pair[1]}"] = _pair(PER_AXIS[name], pair)
     for name in COUNTS:
         for n in DIVISORS if "channels" in name else ():
-            made[f"{name} divisible by {n}"] = _where(name, lambda value, n=n: value % n == 0)
+            made[f"{name} divisible by {n}"] = _where(name, _divisible(n))
     return made
+
+
+def _equals(name: str, n: int) -> Callable[[Axis], bool]:
+    """Whether a number of one axis is n."""
+    return lambda axis: PER_AXIS[name](axis) == n
+
+
+def _divisible(n: int) -> Callable[[int], bool]:
+    return lambda value: value % n == 0
 
 
 def _pair(of: Callable[[Axis], int], pair: Shape) -> Condition:
