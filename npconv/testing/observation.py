@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,15 +34,21 @@ class Case:
         return f"{self.part} of {self.problem}"
 
 
+@lru_cache(maxsize=4096)
 def exact_case(part: str, problem: Problem, declared: Declared, capacity: int = 0) -> Case:
-    """The case whose integers suit the declared formats (or an accumulator of the given capacity)."""
+    """The case whose integers suit the declared formats (or an accumulator of the given capacity).
+
+    Several rungs ask for it, and every candidate, so it is kept; nobody may write into its arrays."""
     capacity = min(capacity or declared.capacity, declared.capacity)
     input, _, output = declared.formats
     unsigned = ["input", "weight", "grad_output"] if input.name.startswith("uint") else []
     unsigned += ["bias"] if output.name.startswith("uint") else []
     largest = input.capacity if input.is_integer else LARGEST
     arrays = exact_arrays(problem, capacity, unsigned, largest)
-    return Case(part, problem, arrays, reference(part, problem, arrays))
+    due = reference(part, problem, arrays)
+    for array in (*arrays.values(), due):
+        array.setflags(write=False)
+    return Case(part, problem, arrays, due)
 
 
 def could_show(part: str, problem: Problem, declared: Declared) -> bool:

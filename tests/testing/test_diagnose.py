@@ -1,10 +1,12 @@
 """What the evidence proves, and how a sentence says so."""
 
 import numpy as np
+import pytest
 from npconv.problem import Problem
 from npconv.testing.candidate import Declared
-from npconv.testing.diagnose import diagnose, possible_faults
+from npconv.testing.diagnose import diagnose, explains_whole, possible_faults
 from npconv.testing.fitted import fitted
+from npconv.testing.hypotheses import FAULTS
 from npconv.testing.leftover import left_over
 from npconv.testing.matching import same
 from npconv.testing.observation import Observation, exact_case
@@ -191,3 +193,14 @@ def test_a_right_case_that_holds_no_such_tile_refutes_nothing():
         in [fault.sentence for fault in possible_faults("forward", [observation(c, c.due)])]
         for tile in (2, 4, 8)
     )
+
+
+@pytest.mark.parametrize("part", ("forward", "grad_weight", "transposed"))
+def test_a_size_from_numbers_that_another_fault_made_impossible_explains_nothing(part):
+    problem = Problem.parse(("transposed_" if part == "transposed" else "") + "C2O3_i9x8_k3x2_s2_d2x1")
+    due = exact_case(part, problem, Declared())
+    grown = Observation(due, "shape", np.zeros(tuple(size + 1 for size in due.due.shape)))
+    of_part = [fault for fault in FAULTS if part in fault.parts]
+    sizes, numbers = ([f for f in of_part if getattr(f, name)] for name in ("size", "believe"))
+    assert sizes and numbers
+    assert not any(explains_whole((size, number), grown) for size in sizes for number in numbers)
