@@ -123,12 +123,13 @@ class Problem:
     def canonical(self) -> Problem:
         """The same problem with one entry an axis everywhere and its padding in numbers."""
         geometry = self.geometry
-        return Problem(
+        plain = Problem(
             i=self.i, k=self.k, N=self.N, C=self.C, O=self.O, G=self.G,
             stride=geometry.stride, padding=geometry.padding, dilation=geometry.dilation,
             output_padding=geometry.remainder if self.transposed else (0,) * self.rank,
             bias=self.bias, padding_mode=self.padding_mode, transposed=self.transposed,
         )  # fmt: skip
+        return self if self == plain else plain  # what it has worked out stays with it
 
     def __str__(self) -> str:
         return self._line

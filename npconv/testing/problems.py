@@ -122,7 +122,7 @@ def made(domain: Domain, value: Mapping[str, Any]) -> Problem:
         outputs, sizes = [max(outputs)] * rank, [max(sizes)] * rank
     if domain.transposed:
         return Problem(i=tuple(outputs), output_padding=extra, transposed=True, **shared).canonical()
-    return Problem(i=tuple(sizes), **shared).canonical()
+    return Problem(i=tuple(sizes), output_padding=(0,) * rank, **shared).canonical()
 
 
 def per_axis(values: Sequence[Any], rank: int) -> tuple[Any, ...]:
