@@ -113,7 +113,7 @@ def _call(part: str, takes: Sequence[str], arrays: Collection[str]) -> str:
 
 
 def _plain(x: np.ndarray) -> object:
-    whole = np.isfinite(x).all() and (x == np.rint(x)).all()
+    whole = (abs(x) < 2.0**63).all() and (x == np.rint(x)).all()  # as int64 holds them
     return x.astype(np.int64).tolist() if whole else x.tolist()
 
 

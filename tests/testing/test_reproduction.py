@@ -215,6 +215,12 @@ def test_a_call_without_a_result_says_what_it_did():
     assert "# got" not in text
 
 
+def test_a_number_that_no_integer_type_holds_is_shown_as_it_came():
+    made = exact_case("forward", Problem.parse("i2_k1"), Declared())
+    text = of_candidate(Observation(made, "wrong", np.array([[[1e30, 2.0]]])), Declared(), PARTS, "LINE")
+    assert "# got [[[1e+30, 2.0]]]" in text
+
+
 def test_a_large_case_is_its_descriptor():
     text = of_candidate(case("i400_k1", "forward"), Declared(), PARTS, "LINE")
     assert text == "# forward of i400_k1\nLINE\n"
