@@ -67,11 +67,11 @@ def attempt(candidate: Candidate, call: Call) -> Answer:
     except NotImplementedError as error:
         return Answer("refused", message=_line(error))
     except ValueError as error:
-        slip = any(words in str(error) for words in SLIPS)
+        slip = any(words in _text(error) for words in SLIPS)
         return Answer("raised" if slip else "refused", message=_line(error))
     except TimeLimit:
         return Answer("hung")
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit, KeyboardInterrupt and strangers too: it came back
         return Answer("raised", message=_line(error))
     if written:
         return Answer("wrote", value, written)
@@ -79,8 +79,16 @@ def attempt(candidate: Candidate, call: Call) -> Answer:
 
 
 def _line(error: BaseException) -> str:
-    first = (str(error).strip().splitlines() or [""])[0]
+    first = (_text(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first}"[:200]
+
+
+def _text(error: BaseException) -> str:
+    """What the error says; an error whose own text cannot be had says that."""
+    try:
+        return str(error)
+    except BaseException as other:  # a stranger's __str__ may raise anything, too
+        return f"its text cannot be had, for __str__ raises {type(other).__name__}"
 
 
 def _soil(size: int) -> None:
@@ -238,8 +246,8 @@ def serve() -> None:
         target = loaded(spec)
         candidate = adapted(target, declared_by(target, options))
     except Exception as error:  # whatever a stranger's file raises
-        known = str(error).startswith("candidate:")
-        _send(answers, str(error) if known else f"candidate: {spec} cannot be used: {_line(error)}")
+        known = _text(error).startswith("candidate:")
+        _send(answers, _text(error) if known else f"candidate: {spec} cannot be used: {_line(error)}")
         return
     while True:
         try:
