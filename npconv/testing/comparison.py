@@ -134,4 +134,4 @@ def _due(y: np.number, limit: np.floating) -> str:
         return "due NaN: a NaN, or infinities of both signs, or 0 times infinity, enter this sum"
     if np.isinf(y):
         return f"due {y}: infinite terms enter this sum, and only the same infinity is right"
-    return f"due {y}, bound {limit:.2g}"
+    return f"due {y}, bound {limit:.2g}" if limit else f"due {y}"

@@ -19,7 +19,9 @@ def index_maps(climb: Climb, rung: Rung) -> None:
     for part in climb.parts:
         if part not in PROBED:
             continue
-        for problem in typical(climb.domains[part]):
+        problems = typical(climb.domains[part])
+        for number, problem in enumerate(problems, 1):
+            climb.progress(f"{rung.name}: {part} {number} of {len(problems)}")
             case = probe(part, problem, climb.runner.declared)
             if case is None:
                 continue
@@ -34,7 +36,9 @@ def exact(climb: Climb, rung: Rung, strength: int) -> None:
     for part in climb.parts:
         if part != "grad_bias" or strength == 2:
             asked = Asked(climb, rung, part)
-            for problem in covering(climb.domains[part], strength):
+            problems = list(covering(climb.domains[part], strength))
+            for number, problem in enumerate(problems, 1):
+                climb.progress(f"{rung.name}: {part} {number} of {len(problems)}")
                 asked.one(problem)
 
 
@@ -56,7 +60,6 @@ class Asked:
             return None
         o = self.seen[problem] = self.climb.ask(self.part, problem)
         self.climb.take(self.rung, o)
-        self.climb.progress(f"{self.rung.name}: {self.part} {self.rung.cases}")
         return o
 
 
@@ -80,7 +83,9 @@ def further_of(climb: Climb, rung: Rung, part: str) -> None:
     asked = Asked(climb, rung, part)
     refused: list[Chosen] = []
     refusals = Refusals()
-    for chosen in within(domain):
+    values = list(within(domain))
+    for number, chosen in enumerate(values, 1):
+        climb.progress(f"{rung.name}: {part} {number} of {len(values)}")
         if any(less.items() <= chosen.items() for less in refused):
             continue
         o = asked.one(alone(domain, chosen))
@@ -96,10 +101,11 @@ def further_of(climb: Climb, rung: Rung, part: str) -> None:
 
 def real_layers(climb: Climb, rung: Rung) -> None:
     """Shapes of real networks, compared after a contraction over channels."""
-    if not climb.with_layers or climb.rank != 2 or not layers.fits(climb.runner.declared):
-        rung.notes.append("left out")
+    if why := _without_layers(climb):
+        rung.notes.append(f"real layers are left out: {why}")
         return
-    for name, line in layers.LAYERS.items():
+    for number, (name, line) in enumerate(layers.LAYERS.items(), 1):
+        climb.progress(f"{rung.name}: {name}, {number} of {len(layers.LAYERS)}")
         for part in parts_of(Problem.parse(line)):
             if part not in climb.parts:
                 continue
@@ -115,4 +121,16 @@ def real_layers(climb: Climb, rung: Rung) -> None:
             rung.cases += 1
             if kind == "wrong":
                 rung.failed.append(f"{name}: {why}")
-            climb.progress(f"{rung.name}: {name}")
+
+
+def _without_layers(climb: Climb) -> str:
+    """Why the layers are not asked; or ''."""
+    if not climb.with_layers:
+        return "as asked for"
+    if climb.rank != 2:
+        return f"rank {climb.rank}, and they have 2 spatial axes"
+    declared = climb.runner.declared
+    if not layers.fits(declared):
+        held = declared.capacity.bit_length() - 1
+        return f"their sums are too long for exact data in formats that hold integers up to 2^{held}"
+    return ""

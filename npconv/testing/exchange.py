@@ -38,7 +38,7 @@ from npconv.testing.array_files import (
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.data import exact_arrays, exact_parts
 from npconv.testing.formats import named
-from npconv.testing.parts import PARTS, output_shape, parts_of, result_shape
+from npconv.testing.parts import PARTS, TAKES, output_shape, parts_of, result_shape
 from npconv.testing.further import every
 from npconv.testing.problems import full
 from npconv.testing.running import Answer
@@ -109,10 +109,14 @@ def _refuse_results(folder: Path) -> None:
 
 
 def _arrays(asked: Iterable[Question]) -> Iterator[tuple[str, np.ndarray]]:
-    """Name and content of every array of these questions."""
-    for number, problem in dict((number, problem) for number, _, problem in asked).items():
+    """Name and content of every array that these questions take."""
+    taken: dict[tuple[int, Problem], set[str]] = {}
+    for number, part, problem in asked:
+        taken.setdefault((number, problem), set()).update(TAKES[part])
+    for (number, problem), names in taken.items():
         for name, array in exact_arrays(problem, CAPACITY).items():
-            yield f"{number}.{name}", array.astype("<f4")
+            if name in names:
+                yield f"{number}.{name}", array.astype("<f4")
 
 
 def _words(question: Question) -> list[str]:

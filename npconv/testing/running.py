@@ -151,6 +151,7 @@ class Apart:
 
     def __init__(self, spec: str, options: dict[str, Any], time_limit: float = 10.0):
         self.spec, self.options, self.time_limit = spec, options, time_limit
+        declared_by(None, options)  # what is wrong with an option is no fault of the candidate
         self._process: subprocess.Popen | None = None
         try:
             self.parts, self.offers, self.declared, self._with_out = self._ask(None, 60.0)

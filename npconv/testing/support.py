@@ -76,7 +76,9 @@ class Search:
         return True
 
     def note(self, o: Observation) -> None:
-        if o.kind != "wrong":  # a matter for higher rungs, where more is seen
+        if o.kind == "wrong":  # its shape and type are right; values are a matter for higher rungs
+            self.rung.cases += 1
+        else:
             self.climb.take(self.rung, o)
 
     def factor(self, name: str) -> None:

@@ -16,7 +16,7 @@ from npconv.cli import main
 from npconv.testing.array_files import Unreadable, read_npy, read_safetensors, write_safetensors
 from npconv.testing.exchange import COLUMNS, emit, questions, read_manifest
 from npconv.testing.judging import judge_files
-from npconv.testing.parts import PARTS, reference, result_shape
+from npconv.testing.parts import PARTS, TAKES, reference, result_shape
 
 SOURCE = Path(__file__).with_name("emitted_kernel.c")
 CC = shutil.which("cc")
@@ -388,3 +388,13 @@ def test_the_readme_has_the_columns_and_shapes_of_the_manifest():
         axes = [axis.split("/") for axis in rows[question.part].strip("()").split(", ")]
         due = tuple(sizes[axis[0]] // (sizes[axis[1]] if axis[1:] else 1) for axis in axes)
         assert due == result_shape(question.part, p)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_only_what_a_question_takes_is_written(part, tmp_path):
+    emit(tmp_path, [part])
+    names = {path.name.split(".")[1] for path in tmp_path.glob("*.npy")}
+    assert names == set(TAKES[part])
+    assert {name.split(".")[1] for name in read_safetensors(tmp_path / "problems.safetensors")} == names
+    answer(tmp_path)
+    assert judge_files(tmp_path).verdict == "PASS"

@@ -6,8 +6,11 @@ import npconv
 import numpy as np
 import pytest
 from npconv.problem import Problem
+from npconv.testing import check
 from npconv.testing.candidate import Declared, adapted
+from npconv.testing.climb import Climb, Rung
 from npconv.testing.data import exact_arrays
+from npconv.testing.exact_rungs import real_layers
 from npconv.testing.identity import disagreement, verdict
 from npconv.testing.layers import LAYERS, contracted, layer_verdict
 from npconv.testing.observation import Observation, exact_case
@@ -119,3 +122,36 @@ def test_two_maps_cannot_accuse_each_other():
     seen = observed()
     del seen["grad_weight"]
     assert disagreement(seen) is None and verdict(seen.values()) == ""
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        (dict(rank=1), "rank 1, and they have 2 spatial axes"),
+        (dict(rank=3), "rank 3, and they have 2 spatial axes"),
+        (dict(layers=False), "as asked for"),
+        (
+            dict(input="bfloat16", accumulate="bfloat16"),
+            "their sums are too long for exact data in formats that hold integers up to 2^8",
+        ),
+    ],
+)
+def test_layers_that_are_left_out_say_why(options, told):
+    options = dict(options)
+    declared = {name: options.pop(name) for name in ("input", "accumulate") if name in options}
+    rung = Rung("real layers")
+    climb = Climb(
+        Inside(adapted(npconv.conv, Declared(**declared))), options.get("rank", 2), "layers" not in options
+    )
+    real_layers(climb, rung)
+    assert rung.notes == [f"real layers are left out: {told}"] and not rung.cases
+
+
+def test_progress_has_a_total_where_it_is_known():
+    lines = []
+    check(npconv.conv, layers=False, progress=lines.append)
+    for name in ("index maps", "exact, every pair", "exact, further values"):
+        counts = [line.split()[-3:] for line in lines if line.startswith(f"{name}: forward ")]
+        total = int(counts[0][2])
+        assert [int(count[0]) for count in counts] == list(range(1, total + 1))
+        assert {count[1] for count in counts} == {"of"} and {int(count[2]) for count in counts} == {total}

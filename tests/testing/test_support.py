@@ -1,6 +1,7 @@
 """What a kernel supports is found, whatever it refuses; what it supports is tested."""
 
 import npconv
+import numpy as np
 import pytest
 from npconv.testing import check
 from npconv.testing.candidate import adapted
@@ -107,3 +108,9 @@ def test_what_is_supported_is_tested(name):
 def test_a_kernel_of_squares_of_whole_vectors_passes_with_few_lines_of_what_it_refuses():
     report = check(refusing("squares of whole vectors, one sample, no bias"), layers=False)
     assert report.verdict == "PASS" and len(report.unsupported["forward"]) <= 3
+
+
+def test_a_kernel_whose_values_are_all_wrong_has_shapes_that_were_looked_at():
+    report = check(lambda x, w, b, **p: 1 + npconv.conv(x, w, b, **p).astype(np.float64), layers=False)
+    rung = report.rungs[0]
+    assert (rung.name, rung.status) == ("shapes", "passed") and rung.cases > 10

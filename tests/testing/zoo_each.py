@@ -20,7 +20,10 @@ def believed(*rows):
 
 def finished(kernel, end, name, parts, *rows):
     """A result that is changed when it is handed out."""
-    return [wrong(f"{parts[0]}: {w}", kernel, end, f"    {name} = {new}\n{end}", w, parts=parts) for w, new in rows]
+    return [
+        wrong(f"{parts[0]}: {w}", kernel, end, f"    {name} = {new}\n{end}", w, parts=parts)
+        for w, new in rows
+    ]
 
 
 EACH = [
@@ -28,15 +31,15 @@ EACH = [
         ("the stride is ignored along the width only", "SW = 1"),
         ("the stride is ignored along the height only", "SH = 1"),
         ("the dilation is ignored along the width only", "DW = 1"),
-        ("the width's dilation serves both axes", "DH = DW"),
+        ("the width's dilation serves all axes", "DH = DW"),
         ("the stride is given as the dilation", "(DH, DW), SH, SW = stride, 1, 1"),
         ("one too few is used", "DH, DW = [max(d - 1, 1) for d in dilation]"),
         ("the dilation also multiplies the stride", "SH, SW = [s * d for s, d in zip(stride, dilation)]"),
         ("begin and end of the padding are swapped along the height only", "top = bottom"),
         ("the padding is ignored along the width only", "left = 0"),
         ("the padding is ignored along the height only", "top = 0"),
-        ("the height's padding serves both axes", "left = top"),
-        ("the width's padding serves both axes", "top = left"),
+        ("the height's padding serves all axes", "left = top"),
+        ("the width's padding serves all axes", "top = left"),
         ("the padding is applied twice", "top, left = [2 * lo for lo, _ in padding]"),
         ("a negative padding at the begin is ignored along the width", "left = max(left, 0)"),
         ("a negative padding at the begin is ignored along the height", "top = max(top, 0)"),

@@ -24,8 +24,8 @@ PADDING = (
     Fault("the end's padding is used at the begin too", believe=each(lo=lambda a: a.hi)),
     Fault("the begin's padding is used at the end too", believe=each(hi=lambda a: a.lo)),
     Fault("the paddings of height and width are swapped", believe=other_axis("lo", "hi")),
-    Fault("the height's padding serves both axes", believe=first_axis("lo", "hi")),
-    Fault("the width's padding serves both axes", believe=last_axis("lo", "hi")),
+    Fault("the height's padding serves all axes", believe=first_axis("lo", "hi")),
+    Fault("the width's padding serves all axes", believe=last_axis("lo", "hi")),
     Fault(
         "the pads (top, bottom, left, right) are taken for (top, left, bottom, right)",
         believe=begins_then_ends,
