@@ -52,8 +52,13 @@ class Declared:
     weight_layout: str = "OIHW"
 
     def __post_init__(self) -> None:
+        for declared in fields(self):
+            if not isinstance(given := getattr(self, declared.name), str):
+                raise TypeError(
+                    f"{declared.name}: it is {given!r}, a {type(given).__name__}; it must be text"
+                )
         for argument in ("input", "accumulate", "output"):
-            if name := getattr(self, argument):
+            if (name := getattr(self, argument)) or argument == "input":
                 named(name, argument)
         for name, letters in (("layout", "NC"), ("weight_layout", "OI")):
             value = getattr(self, name)
@@ -198,6 +203,9 @@ def adapted(candidate: Any, declared: Declared = Declared()) -> Candidate:
     """A callable is a forward; of an object or module, all functions that the protocol names."""
     if isinstance(candidate, Candidate):
         return candidate
+    if inspect.isclass(candidate) and (method := _wants_an_instance(candidate)):
+        name = candidate.__name__
+        raise TypeError(f"candidate: {name} is a class; give an instance: its {method} takes self")
     offered = {name: getattr(candidate, name, None) for name in PROTOCOL}
     functions = {name: function for name, function in offered.items() if callable(function)}
     if not functions and callable(candidate):
@@ -207,6 +215,16 @@ def adapted(candidate: Any, declared: Declared = Declared()) -> Candidate:
             f"candidate: it is {candidate!r}, which is not callable and has none of {', '.join(PROTOCOL)}"
         )
     return Candidate(functions, declared)
+
+
+def _wants_an_instance(candidate: type) -> str:
+    """The first method by which the instances of a class are candidates, and not the class itself."""
+    methods = {name: inspect.getattr_static(candidate, name, None) for name in (*PROTOCOL, "__call__")}
+    return next((name for name, method in methods.items() if _takes_self(method)), "")
+
+
+def _takes_self(method: Any) -> bool:
+    return inspect.isfunction(method) and next(iter(inspect.signature(method).parameters), "") == "self"
 
 
 def loaded(spec: str) -> Any:
@@ -236,12 +254,14 @@ def loaded(spec: str) -> Any:
 def declared_by(candidate: Any, options: Mapping[str, Any]) -> Declared:
     """The options given, else what the candidate itself declares in attributes of the same names."""
     own = getattr(candidate, "declared", {})
+    if not isinstance(own, Mapping):
+        raise TypeError(f"declared: the candidate's own is {own!r}; it must be a dict of options")
     names = {f.name for f in fields(Declared)}
-    if unknown := set(options) - names:
+    if unknown := {*options, *own} - names:
         raise TypeError(
-            f"options: {', '.join(sorted(unknown))} unknown; there are {', '.join(sorted(names))}"
+            f"options: {', '.join(sorted(map(str, unknown)))} unknown; there are {', '.join(sorted(names))}"
         )
-    return Declared(**{**own, **{name: value for name, value in options.items() if value}})
+    return Declared(**{**own, **{name: value for name, value in options.items() if value is not None}})
 
 
 __all__ = ["Call", "Candidate", "Declared", "adapted", "declared_by", "loaded", "parts_of"]
