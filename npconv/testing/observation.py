@@ -138,9 +138,10 @@ def _type_fault(value: Any, declared: Declared) -> str:
     due = declared.formats[2]
     if value.dtype.name in (due.dtype.name, due.name):
         return ""
-    if declared.output:
+    holds = np.can_cast(due.dtype, value.dtype)
+    if declared.output and not (holds and (value.dtype.kind in "iu") == due.is_integer):
         return f"the result has dtype {value.dtype}, declared {declared.output}"
-    if not np.can_cast(due.dtype, value.dtype):
+    if not holds:
         return (
             f"the result has dtype {value.dtype}, which does not hold all of {due.name}, due for "
             f"{declared.input} inputs; if it is meant so, declare the output"

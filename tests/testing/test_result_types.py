@@ -16,15 +16,25 @@ def returning(change):
         ("float32", np.float64, "float32"),
         ("float32", np.longdouble, "float32"),
         ("float16", np.float32, "float16"),
+        ("float16", np.float64, "float16"),
+        ("bfloat16", np.float64, "bfloat16"),
         ("int8", np.int64, "int32"),
-        ("int8", np.float64, "int32"),
     ],
 )
-def test_a_wider_result_is_right_and_told(given, wide, due):
-    report = check(returning(lambda y: y.astype(wide)), layers=False, input=given)
+@pytest.mark.parametrize("written_out", [False, True])
+def test_a_wider_result_is_right_and_told_whether_its_format_is_declared_or_not(
+    given, wide, due, written_out
+):
+    declared = {"input": given, **({"output": due} if written_out else {})}
+    report = check(returning(lambda y: y.astype(wide)), layers=False, **declared)
     told = f"forward returns {np.dtype(wide)}, wider than {due}: it is judged as {due}"
     assert report.verdict == "PASS" and told in str(report)
     assert [rung["notes"].count(told) for rung in report.to_dict()["rungs"]].count(1) == 1
+
+
+def test_floats_hold_the_integers_of_a_kernel_that_declares_no_output():
+    report = check(returning(lambda y: y.astype(np.float64)), layers=False, input="int8")
+    assert report.verdict == "PASS" and "wider than int32" in str(report)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +60,25 @@ def test_a_result_that_does_not_hold_all_numbers_due_is_wrong(given, other, due)
 def test_a_declared_output_is_the_one_that_is_due(output):
     kernel = returning(lambda y: y.astype(output))
     assert check(kernel, layers=False, input="int8", output=output).verdict == "PASS"
-    report = check(returning(lambda y: y.astype(np.float64)), layers=False, input="int8", output=output)
-    assert f"the result has dtype float64, declared {output}" in report.faults[0]
+
+
+@pytest.mark.parametrize(
+    "given, output, other",
+    [
+        ("int8", "int32", np.float64),
+        ("int8", "int32", np.int16),
+        ("int8", "int32", np.uint32),
+        ("float16", "float16", np.int32),
+        ("float16", "float16", np.bool_),
+        ("float16", "float32", np.float16),
+        ("float64", "float64", np.float32),
+        ("bfloat16", "bfloat16", np.float16),
+    ],
+)
+def test_a_narrower_result_than_declared_and_one_of_another_kind_are_wrong(given, output, other):
+    report = check(returning(lambda y: y.astype(other)), layers=False, input=given, output=output)
+    assert report.verdict == "WRONG"
+    assert f"the result has dtype {np.dtype(other)}, declared {output}" in report.faults[0]
 
 
 @pytest.mark.parametrize(
