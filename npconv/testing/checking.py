@@ -11,6 +11,7 @@ from npconv.problem import Problem
 from npconv.testing.candidate import adapted, declared_by
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.findings import Finding, find
+from npconv.testing.further import further
 from npconv.testing.ladder import climb_up, gather_evidence
 from npconv.testing.observation import REFUSED, Observation, could_show
 from npconv.testing.parts import parts_of
@@ -104,7 +105,10 @@ def judge(
     ):
         gather_evidence(climb)
     again = partial(_again, runner, name)
-    findings = find(climb.observations, runner, runner.declared, again) if broken and not spoken else []
+    findings = []
+    if broken and not spoken:
+        pool = (lambda part: further(climb.domains[part])) if only is None else (lambda part: ())
+        findings = find(climb.observations, runner, runner.declared, again, pool)
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
     facts = (
         {**passport(runner, rank), **special_facts(climb)} if only is None and exact and _alive(climb) else {}

@@ -12,6 +12,7 @@ from npconv.testing.parts import geometry_of, output_shape
 Condition = Callable[[Problem], bool]
 
 SIDES = {"height": -2, "width": -1}
+ENDS_OF = {"height": ("top", "bottom"), "width": ("left", "right")}
 
 # The numbers of an axis, and of a whole problem, of which the families below speak.
 PER_AXIS: dict[str, Callable[[Axis], int]] = {
@@ -124,6 +125,11 @@ PLAIN: dict[str, Condition] = {
             ("padding", lambda a: a.lo > 0 or a.hi > 0),
         )
     },
+    **{
+        f"{end} padding > 0": _on(side, condition)
+        for side, ends in ENDS_OF.items()
+        for end, condition in zip(ends, (lambda a: a.lo > 0, lambda a: a.hi > 0))
+    },
 }
 
 # One kind of layer, or one relation of parameters, that a kernel may have a path of its own for.
@@ -162,8 +168,8 @@ THRESHOLDS: dict[str, tuple[int, ...]] = {
     "output channels": (4, 8, 16, 32, 64),
     "input channels a group": (4, 16, 32),
     "output channels a group": (4, 16, 32),
-    "output height": (8, 32, 64),
-    "output width": (8, 32, 64),
+    "output height": (8, 16, 32, 64),
+    "output width": (8, 16, 32, 64),
     "input height": (32, 64),
     "input width": (32, 64),
 }

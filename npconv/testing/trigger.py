@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
-from itertools import combinations
+from itertools import combinations, islice
 from operator import and_
 
 from npconv.problem import Problem
 from npconv.testing.conditions import CONDITIONS
 
 NEAREST = "; nearest is "
+
+Names = tuple[str, ...]  # of conditions, which are all to be met
 
 
 @lru_cache(maxsize=4096)
@@ -35,13 +37,30 @@ def trigger(failing: Sequence[Problem], passing: Sequence[Problem]) -> str:
         return ""
     if not passing:
         return "every case"
+    first = rivals(failing, passing, 1)
+    return " and ".join(first[0]) if first else _either(failing, passing) or _nearest(failing, passing)
+
+
+def rivals(failing: Sequence[Problem], passing: Sequence[Problem], most: int) -> list[Names]:
+    """The combinations of the fewest conditions, up to three, that all failures meet and no success does:
+    the first ones, the plainest first.
+
+    >>> p = Problem.parse
+    >>> rivals([p("C2O2G2_i9_k3_bias")], [p("i9_k3")], 2)
+    [('groups > 1',), ('bias',)]
+    """
     shared = frozenset.intersection(*map(conditions_of, failing))
     common = {name: _cases(name, passing) for name in CONDITIONS if name in shared}
     for size in (1, 2, 3):
-        for names in combinations(common, size):
-            if not _all_of(common[name] for name in names):
-                return " and ".join(names)
-    return _either(failing, passing) or _nearest(failing, passing)
+        found = (n for n in combinations(common, size) if not _all_of(common[name] for name in n))
+        if first := list(islice(found, most)):
+            return first
+    return []
+
+
+def holds(names: Names, problem: Problem) -> bool:
+    """Whether a problem meets all of these conditions."""
+    return conditions_of(problem).issuperset(names)
 
 
 def _all_of(cases: Iterable[int]) -> int:

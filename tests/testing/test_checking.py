@@ -226,7 +226,7 @@ def test_two_faults_under_two_conditions_have_two_triggers():
 
     report = check(both, layers=False)
     told = {f.sentence.split(";")[0]: f.trigger for f in report.findings}
-    assert told["forward: the weight is flipped"] == "groups > 1 and taps > 1"
+    assert told["forward: the weight is flipped"] == "groups > 1"
     assert told["forward: the bias is added twice"].startswith("stride > 1 and bias")
 
 
