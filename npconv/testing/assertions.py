@@ -56,7 +56,7 @@ def assert_conv_close(
     Traceback (most recent call last):
     AssertionError: forward of i6_k3_s2: 2 of 2 elements are off by more than rounding can explain
       worst at (0, 0, 0): got 4.0, due 10.0, bound 8.9e-15
-      the weight is flipped; explains 2 of 2 wrong elements
+      consistent with: the weight is flipped; explains all 2 wrong elements
     """
     given = dict(input=input, weight=weight, bias=bias, grad_output=grad_output)
     arrays = {name: numbers(name, array) for name, array in given.items() if array is not None}

@@ -2,7 +2,8 @@
 
 The data are exact, so a hypothesis either gives an element's very value or it does not.  One that
 explains every wrong element of every failing case is named; where it would also spoil cases that came
-out right, or where others explain as much and the cases are few, the sentence says so.
+out right, or where others explain as much and the cases are few, the sentence says so.  A single case
+proves nothing: what explains it is consistent with it, and pairs are not tried.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def diagnose(observations: Sequence[Observation]) -> list[Explanation]:
     part = failing[0].part
     faults = [f for f in possible_faults(part, right) if f.axis is None or failing[0].problem.rank > 1]
     numbered = fitted(part, failing)
-    found = _alone(faults, failing) or _alone(numbered, failing) or _pairs([*faults, *numbered], failing)
+    found = _alone(faults, failing) or _alone(numbered, failing)
+    if not found and len(failing) > 1:
+        found = _pairs([*faults, *numbered], failing)
     if complete := [_explanation(chosen, part, failing, right) for chosen in found]:
         return [_with_rivals(sorted(complete, key=lambda e: _strain(e, failing)), failing)]
     return _cover([*faults, *numbered], part, failing, right)
@@ -168,10 +171,10 @@ def _telling(e: Explanation, failing: Sequence[Observation]) -> list[Observation
 def _needed(e: Explanation, rivalled: bool) -> int:
     """Telling cases from which on an explanation is a fact.
 
-    There are some ten thousand pairs, so one case never proves a pair; and what other explanations
-    fit as well needs a case more for each fault.
+    One case never proves anything.  There are some ten thousand pairs, so a pair needs three; and what
+    other explanations fit as well needs a case more for each fault.
     """
-    return 2 * len(e.faults) - 1 + len(e.faults) * rivalled
+    return max(2, 2 * len(e.faults) - 1 + len(e.faults) * rivalled)
 
 
 # ---------------------------------------------------------------- pairs
@@ -209,7 +212,8 @@ def _effect(fault: Fault, o: Observation) -> tuple[bool, bool]:
 def _cover(
     faults: Sequence[Fault], part: str, failing: Sequence[Observation], right: Sequence[Observation]
 ) -> list[Explanation]:
-    """The fault that explains most cases, then others for what is left."""
+    """The fault that explains most cases, then others for what is left; none where much is left and the
+    first explains less than half."""
     chosen: list[Explanation] = []
     left = list(failing)
 
@@ -223,4 +227,6 @@ def _cover(
             break
         chosen.append(_explanation((best,), part, failing, right))
         left = [o for o in left if not explains_whole((best,), o)]
+    if left and chosen and 2 * chosen[0].explained < chosen[0].wrong:
+        return []
     return chosen

@@ -1,4 +1,7 @@
-"""Faults with a number of their own: it is found from one element, and all the others check it."""
+"""Faults with a number of their own: it is found from one element, and all the others check it.
+
+One number explains any one element, so it is stated only where enough others agree.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from npconv.testing.observation import Observation
 
 
 DIGITS = 9  # of the number; the shortest that explains the case is told
+ELEMENTS = 8  # wrong ones, at least, that a number must explain
+EQUATIONS = 2  # that differ, at least, for each number
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,24 @@ FAMILIES = (
 
 def fitted(part: str, failing: Sequence[Observation]) -> list[Fault]:
     """The member of each family that explains the first case in which its number shows, if one does."""
-    found = (_member(family, o) for family in FAMILIES if part in family.parts for o in failing[:1])
-    return [fault for fault in found if fault is not None]
+    families = [family for family in FAMILIES if part in family.parts]
+    found = [(family, _member(family, o)) for family in families for o in failing[:1]]
+    return [fault for family, fault in found if fault is not None and _agreed(family, fault, failing)]
+
+
+def _agreed(family: Family, fault: Fault, failing: Sequence[Observation]) -> bool:
+    """Whether the cases that the fault explains have wrong elements enough for its number."""
+    equations: list[tuple[float, ...]] = []  # of the number: what a result is without it, and its slope
+    for o in failing:
+        predicted = predict((fault,), o.problem, o.part, o.case.arrays, o.case.due.shape)
+        at_0, at_1 = (_prediction(family, value, o) for value in (0.0, 1.0))
+        if predicted is None or at_0 is None or at_1 is None or o.got is None or o.got.shape != at_0.shape:
+            continue
+        if same(o.got, predicted, o.limit).all():
+            equations += zip(at_0[o.wrong].tolist(), (at_1 - at_0)[o.wrong].tolist())
+        if len(equations) >= ELEMENTS and len(set(equations)) >= EQUATIONS:
+            return True
+    return False
 
 
 def _member(family: Family, o: Observation) -> Fault | None:

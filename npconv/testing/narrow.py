@@ -9,6 +9,7 @@ import numpy as np
 from npconv.testing.bounds import agrees, bounds, magnitude
 from npconv.testing.candidate import Declared
 from npconv.testing.fault import OUTPUTS
+from npconv.testing.fitted import ELEMENTS, EQUATIONS
 from npconv.testing.formats import Format, named
 from npconv.testing.observation import Observation, exact_case, number, observe
 from npconv.testing.running import Runner
@@ -34,7 +35,7 @@ def unrepeatable(part: str, observations: Sequence[Observation], runner: Runner)
 
 
 def saturated(part: str, wrong: Sequence[Observation]) -> str:
-    """Every wrong value is the end of a range that the due value lies beyond."""
+    """Every wrong value is the end of a range that the due value lies beyond; values enough must say so."""
     if any(o.kind != "wrong" for o in wrong):
         return ""
     got = np.concatenate([o.got[o.wrong] for o in wrong if o.got is not None])
@@ -42,10 +43,14 @@ def saturated(part: str, wrong: Sequence[Observation]) -> str:
     ends = np.unique(got)
     beyond = ((got >= 0) & (due > got)) | ((got <= 0) & (due < got))
     same = len(ends) == 1 or (len(ends) == 2 and ends[0] < 0 < ends[1])
-    if got.size < 2 or not same or not beyond.all() or not ends.all():
+    if not same or not beyond.all() or not ends.all():
         return ""
-    told = " and ".join(map(number, ends))
-    return f"{part}: results saturate at {told}; explains {got.size} of {got.size} wrong elements"
+    if got.size < ELEMENTS or len(np.unique(due)) < EQUATIONS * len(ends):
+        return ""
+    told = f"results saturate at {' and '.join(map(number, ends))}"
+    if len(wrong) == 1:
+        return f"{part}: consistent with: {told}; explains all {got.size} wrong elements"
+    return f"{part}: {told}; explains {got.size} of {got.size} wrong elements"
 
 
 def narrow_sums(part: str, wrong: Sequence[Observation], runner: Runner, declared: Declared) -> str:

@@ -9,7 +9,8 @@ from npconv.testing.fitted import fitted
 from npconv.testing.hypotheses import FAULTS
 from npconv.testing.leftover import left_over
 from npconv.testing.matching import same
-from npconv.testing.observation import Observation, exact_case
+from npconv.testing.narrow import saturated
+from npconv.testing.observation import Case, Observation, exact_case
 from npconv.testing.parts import reference
 
 LINES = (
@@ -53,15 +54,35 @@ def test_one_fault_on_many_cases_is_a_fact():
     assert str(best).startswith("forward: the weight is flipped; explains ") and not best.rivals
 
 
-def test_a_pair_on_one_case_is_only_consistent_with_it():
-    (best,) = diagnose(of_kernel(flipped_without_bias, LINES[:1]))
+def test_one_case_has_no_pair_and_no_fact():
+    assert diagnose(of_kernel(flipped_without_bias, LINES[:1])) == []
+    (best,) = diagnose(of_kernel(flipped, LINES[:1]))
+    total = case(LINES[0]).due.size
+    assert str(best).startswith("forward: consistent with: the weight is flipped")
+    assert str(best).endswith(f"explains all {total} wrong elements")
+
+
+def test_a_pair_on_two_cases_is_still_no_fact():
+    (best,) = diagnose(of_kernel(flipped_without_bias, LINES[:2]))
     assert len(best.faults) == 2
     assert str(best).startswith("forward: consistent with: ")
     assert "the weight is flipped and the bias is missing" in best.rivals
 
 
-def test_a_pair_on_two_cases_is_still_no_fact():
-    assert diagnose(of_kernel(flipped_without_bias, LINES[:2]))[0].rivals
+def test_what_explains_less_than_half_is_not_the_nearest():
+    lines = [line for line in LINES if case(line).problem.N == 1]  # of 3 cases, the smallest
+
+    def kernel(share):
+        strange = lambda c: c.due + 7 + np.arange(c.due.size).reshape(c.due.shape) ** 2  # noqa: E731
+        return lambda c: flipped(c) if str(c.problem) in share else strange(c)
+
+    elements = {line: case(line).due.size for line in lines}
+    least = min(lines, key=elements.__getitem__)
+    assert 2 * elements[least] < sum(elements.values())
+    assert diagnose(of_kernel(kernel({least}), lines)) == []
+    most = set(lines) - {least}
+    told = diagnose(of_kernel(kernel(most), lines))
+    assert told and "the weight is flipped" in str(told[0]) and 2 * told[0].explained >= told[0].wrong
 
 
 def test_a_pair_that_four_cases_show_is_a_fact():
@@ -122,6 +143,33 @@ def test_a_factor_that_differs_from_case_to_case_is_no_factor():
     told = [str(e) for e in diagnose(of_kernel(lambda c: c.due * next(factors)))]
     assert not any("explains all" in line or line.startswith("consistent") for line in told)
     assert len(fitted("forward", of_kernel(lambda c: 1.5 * c.due))) == 1
+
+
+CHANGES = {
+    "multiplied": lambda c: 1.5 * c.due,
+    "added": lambda c: c.due + 5673.0,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    "line, stated", [("i1_k1", False), ("i7_k1", False), ("i8_k1", True), ("i9_k1", True)]
+)
+def test_a_number_is_stated_from_8_wrong_elements_on(change, line, stated):
+    assert bool(fitted("forward", of_kernel(change, [line]))) == stated
+
+
+def test_equal_elements_are_one_equation():
+    c = case("i9_k1")
+    ones = Case("forward", c.problem, {name: 0 * a + 1 for name, a in c.arrays.items()}, 0 * c.due + 1)
+    assert fitted("forward", [observation(ones, 7.0 * ones.due)]) == []
+
+
+@pytest.mark.parametrize("line, stated", [("i7_k1", False), ("i12_k1", True)])
+def test_an_end_of_the_range_is_stated_from_8_wrong_elements_on(line, stated):
+    observations = of_kernel(lambda c: np.clip(c.due, -1, 1), [line])
+    told = f"forward: consistent with: results saturate at -1 and 1; explains all {line[1:-3]} wrong elements"
+    assert saturated("forward", observations) == (told if stated else "")
 
 
 def test_a_quotient_is_compared_at_the_precision_of_the_result():
