@@ -17,13 +17,14 @@ CRASHES = 5  # a part that crashed as often is not asked again
 
 @dataclass
 class Rung:
-    """What one rung did: how many cases, and what failed or looked odd.
+    """What one rung did: how many cases, what failed or looked odd, and which results never came.
 
     told: what the failures come to, and when it strikes, where the lines of `failed` do not say it best."""
 
     name: str
     cases: int = 0
     failed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
@@ -32,6 +33,8 @@ class Rung:
     def status(self) -> str:
         if self.failed:
             return "broken"
+        if self.missing:
+            return "partial"
         return "odd" if self.odd else "passed" if self.cases else "not run"
 
 
@@ -71,7 +74,9 @@ class Climb:
     def take(self, rung: Rung, o: Observation) -> None:
         """Count an observation into a rung."""
         rung.cases += 1
-        if o.failed:
+        if o.kind == "missing":
+            rung.missing.append(f"{o.case}: {o.detail}")
+        elif o.failed:
             rung.failed.append(f"{o.case}: {o.detail or o.kind}")
         elif o.kind == INEXACT:
             rung.odd.append(f"{o.case}: {o.detail}")

@@ -73,11 +73,13 @@ class Report:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def to_junit(self) -> str:
-        """One test case a rung, in ASCII; without a failure only where the exit code is 0."""
+        """One test case a rung, in ASCII; without a failure or an error only where the exit code is 0."""
         cases = [_junit_case(self, rung) for rung in self.rungs]
-        failures = sum(case.find("failure") is not None for case in cases)
-        errors = int(bool(self.exit_code and not failures))
-        if errors:
+        failures, errors = (
+            sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error")
+        )
+        if self.exit_code and not failures + errors:
+            errors = 1
             verdict = ElementTree.Element("testcase", classname=_xml(self.candidate), name="verdict")
             ElementTree.SubElement(verdict, "error", message=_xml(f"{self.verdict}: {self.why}"))
             cases.append(verdict)
@@ -91,10 +93,14 @@ class Report:
 
 def _junit_case(report: Report, rung: Rung) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname=_xml(report.candidate), name=_xml(rung.name))
-    lines = {"broken": [*report.faults, *rung.failed], "odd": rung.odd}.get(rung.status)
+    broken = [*report.faults, *rung.failed, *rung.missing]
+    lines = {"broken": broken, "odd": rung.odd}.get(rung.status)
     if lines:
         failure = ElementTree.SubElement(case, "failure", message=_xml(lines[0]))
         failure.text = _xml("\n".join(lines))
+    elif rung.missing:
+        told = f"{len(rung.missing)} of {counted(rung.cases, 'result')} are missing"
+        ElementTree.SubElement(case, "error", message=told).text = _xml("\n".join(rung.missing))
     elif rung.status == "not run":
         ElementTree.SubElement(case, "skipped", message=_xml("; ".join(rung.notes) or "not reached"))
     return case
@@ -151,9 +157,11 @@ def _told(finding: Finding) -> list[str]:
 
 
 def _outcome(rung: Rung) -> str:
-    """How many cases a rung had, and how many of them failed."""
-    cases = counted(rung.cases, "case") if rung.cases else ""
-    return f"{cases}, {len(rung.failed)} failed" if rung.failed else cases
+    """How many cases a rung had, how many of them failed, and how many never came."""
+    counts = [counted(rung.cases, "case")] if rung.cases else []
+    counts += [f"{len(rung.failed)} failed"] if rung.failed else []
+    counts += [f"{len(rung.missing)} missing"] if rung.missing else []
+    return ", ".join(counts)
 
 
 def counted(count: int, noun: str) -> str:

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -57,7 +58,18 @@ def test_a_program_that_ends_early_does_not_pass(tmp_path):
     report = judge_files(tmp_path)
     assert report.verdict == "INCOMPLETE" and report.exit_code == 2
     assert report.why == f"{asked - 5} of {asked} results are missing"
-    assert report.faults == [f"forward: {asked - 5} of {asked} results are missing"]
+    lost = read_manifest(tmp_path)[5]
+    assert report.faults == [
+        f"forward: {asked - 5} of {asked} results are missing, the first of problem {lost.number}"
+    ]
+    text = str(report)
+    assert f" partial  {asked} cases, {asked - 5} missing\n" in text
+    assert "failed" not in text and "smallest case" not in text
+    (rung,) = report.to_dict()["rungs"]
+    assert rung["status"] == "partial" and len(rung["missing"]) == asked - 5 and not rung["failed"]
+    suite = ElementTree.fromstring(report.to_junit())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+    assert suite.find(".//error").get("message") == f"{asked - 5} of {asked} results are missing"
     assert not report.unsupported
 
 
@@ -65,7 +77,7 @@ def test_no_results_at_all_are_incomplete(tmp_path):
     asked = emit(tmp_path)
     report = judge_files(tmp_path)
     assert report.why == f"{asked} of {asked} results are missing"
-    first = str(report.rungs[0].failed[0])
+    first = str(report.rungs[0].missing[0])
     assert first == "problem 0: forward of N2C2O3_i5x6_k3x2_bias: there is no 0.forward.f32 or .npy"
 
 
@@ -76,6 +88,11 @@ def test_a_wrong_result_beside_missing_ones_is_wrong(tmp_path):
     report = judge_files(tmp_path)
     assert report.verdict == "WRONG" and report.why.endswith(f"1 of {asked} results are missing")
     assert report.faults[0].startswith("forward: the sign is wrong")
+    assert report.faults[1] == f"forward: 1 of {asked} results are missing, the first of problem 0"
+    assert f" broken   {asked} cases, {asked - 1} failed, 1 missing\n" in str(report)
+    suite = ElementTree.fromstring(report.to_junit())
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "0")
+    assert "there is no 0.forward.f32" in suite.find(".//failure").text
 
 
 def test_a_refusal_is_written_and_unsupported(tmp_path):
