@@ -8,7 +8,7 @@ VERDICTS = """\
 verdict      exit code
 PASS         0  all that it supports is right
 WRONG        1  proven wrong; fault, trigger and smallest case are named
-SUSPICIOUS   1  hardly ever rounding, or not the same bits twice
+SUSPICIOUS   1  hardly ever rounding, a transform, or not the same bits twice
 UNSUPPORTED  2  it refuses everything that it was asked
 MISTRUSTED   2  the data could not have shown a fault
 INCOMPLETE   2  judge only: results are missing, and those that came are right

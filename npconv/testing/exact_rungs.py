@@ -121,6 +121,8 @@ def real_layers(climb: Climb, rung: Rung) -> None:
             rung.cases += 1
             if kind == "wrong":
                 rung.failed.append(f"{name}: {why}")
+            elif kind == "near":
+                rung.odd.append(f"{name}: {why}")
 
 
 def _without_layers(climb: Climb) -> str:

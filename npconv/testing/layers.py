@@ -41,7 +41,7 @@ LAYERS = {
 
 
 def layer_verdict(runner: Runner, part: str, line: str, bias: bool = True) -> tuple[str, str]:
-    """("right" | "wrong" | "skipped", why) for one part of one layer, with its bias or without."""
+    """("right" | "near" | "wrong" | "skipped", why) for one part of one layer, with its bias or without."""
     declared = runner.declared
     problem = Problem.parse(line)
     if "bias" not in TAKES[part] or not bias:
@@ -61,6 +61,10 @@ def layer_verdict(runner: Runner, part: str, line: str, bias: bool = True) -> tu
     wrong = int((got != due).sum())
     if not wrong:
         return "right", ""
+    if (answer.value != np.rint(answer.value)).any():
+        nearest, _ = contracted(part, problem, arrays, np.rint(answer.value))
+        if (nearest == due).all():
+            return "near", f"{part} of {problem}: not equal, but nearest to the integers due"
     return "wrong", f"{part} of {problem}: {wrong} of {due.size} contracted elements differ"
 
 

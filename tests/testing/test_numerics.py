@@ -122,8 +122,82 @@ def test_a_low_precision_path_is_found_and_named(path, bits):
     assert report.verdict == "WRONG" and report.why == "breaks at 'numerics'"
     assert f"the inputs are rounded to {bits} bits" in report.faults[0]
     assert " of 10 measures; the worst: " in report.faults[0]
-    if path.endswith("> 1"):
-        assert report.trigger == path
+    assert report.trigger == {"stride > 1": path, "groups > 1": path}.get(path, "")  # others are too few
+
+
+def winograd():
+    """F(4x4, 3x3) where it fits, in the arithmetic of what the arrays are; elsewhere plain sums."""
+    rows = [[1, 0, 0], [1, 1, 1], [1, -1, 1], [1, 2, 4], [1, -2, 4], [0, 0, 1]]
+    weight_side = np.array(rows) / np.array([4, -6, -6, 24, 24, 1])[:, None]
+    input_side = np.array(
+        [
+            [4, 0, -5, 0, 1, 0],
+            [0, -4, -4, 1, 1, 0],
+            [0, 4, -4, -1, 1, 0],
+            [0, -2, -1, 2, 1, 0],
+            [0, 2, -1, -2, 1, 0],
+            [0, 4, 0, -5, 0, 1],
+        ]
+    )
+    output_side = np.array(
+        [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]
+    )
+    G, B, A = (m.astype(np.float32) for m in (weight_side, input_side, output_side))
+
+    def kernel(x, w, b, *, stride, padding, dilation, groups):
+        if w.shape[2:] != (3, 3) or max(stride) > 1 or max(dilation) > 1:
+            return conv(x, w, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
+        x = npconv.pad(x, padding)
+        (N, C, H, W), O = (x.shape, len(w))
+        high, wide = -(-(H - 2) // 4), -(-(W - 2) // 4)
+        x = np.pad(x, ((0, 0), (0, 0), (0, 4 * high + 2 - H), (0, 4 * wide + 2 - W)))
+        y = np.zeros((N, O, 4 * high, 4 * wide), np.float32)
+        U = (G @ w @ G.T).reshape(groups, O // groups, C // groups, 6, 6)
+        for i in range(0, 4 * high, 4):
+            for j in range(0, 4 * wide, 4):
+                V = (B @ x[:, :, i : i + 6, j : j + 6] @ B.T).reshape(N, groups, C // groups, 6, 6)
+                M = np.einsum("gocij,ngcij->ngoij", U, V).reshape(N, O, 6, 6)
+                y[:, :, i : i + 4, j : j + 4] = A @ M @ A.T
+        y = y[:, :, : H - 2, : W - 2]
+        return np.ascontiguousarray(y if b is None else y + b[:, None, None])
+
+    return kernel
+
+
+def test_a_transform_beyond_the_bound_is_odd_and_told_why():
+    report = check(winograd())
+    status = {rung.name: rung.status for rung in report.rungs}
+    (line,) = [line for rung in report.rungs if rung.name == "numerics" for line in rung.odd]
+    assert report.verdict == "SUSPICIOUS" and "broken" not in status.values()
+    assert status["real layers"] == "odd" and report.faults == []
+    assert "C24O24G24" in line and "error up to 3" in line
+    assert "the bound is that of plain sums of products; a transform, as this seems to be, loses more" in line
+
+
+def test_plain_sums_beside_a_transform_are_held_to_the_bound():
+    def kernel(x, w, b, **p):
+        return winograd()(x, w, b, **p) if max(p["stride"]) == 1 else conv(cut(x, 8), cut(w, 8), b, **p)
+
+    report = check(kernel, layers=False)
+    assert report.verdict == "WRONG" and "the inputs are rounded to 8 bits" in report.faults[0]
+    assert " in 3 of 10 measures" in report.faults[0] and report.trigger == "stride > 1"
+
+
+def test_a_transform_that_gives_no_finite_numbers_is_wrong():
+    def kernel(x, w, b, **p):
+        y = winograd()(x, w, b, **p)
+        return y if (x == np.rint(x)).all() or p["groups"] == 1 else y * np.float32("inf")
+
+    assert "beyond the bound" in check(kernel, layers=False).faults[0]
+
+
+def test_one_measure_of_ten_says_nothing_of_conditions():
+    def kernel(x, w, b, **p):
+        y = conv(x, w, b, **p)
+        return y * np.float32(1.001) if p["groups"] > 1 and w.shape[1] == 1 and not whole(x) else y
+
+    report = check(kernel, layers=False)
+    assert " in 1 of 10 measures" in report.faults[0] and report.trigger == ""
 
 
 @pytest.mark.parametrize("part", ["grad_input", "grad_weight", "transposed"])

@@ -78,6 +78,18 @@ def test_one_wrong_element_of_a_layer_shows(part):
     assert kind == "wrong" and ": 1 of" in why
 
 
+@pytest.mark.parametrize("error, kind", [(0.3, "near"), (0.6, "wrong"), (1.0, "wrong"), (np.nan, "wrong")])
+def test_what_rounds_to_the_integers_due_is_near_and_no_more(error, kind):
+    def transform(*arrays, **parameters):
+        result = RIGHT["forward"](*arrays, **parameters)
+        result.reshape(-1)[::7] += error
+        return result
+
+    runner = Inside(adapted(transform))
+    seen, why = layer_verdict(runner, "forward", LAYERS["MobileNet depthwise"])
+    assert seen == kind and ("nearest to the integers due" in why) == (kind == "near")
+
+
 def test_layers_are_legal_and_small_enough_to_wait_for():
     for line in LAYERS.values():
         problem = Problem.parse(line)
