@@ -6,6 +6,7 @@ on the trilinear identity; and, for floats, on a derived bound.  There is no tol
 
 from npconv.testing.assertions import assert_conv_close
 from npconv.testing.checking import check
+from npconv.testing.float_cases import float_case
 from npconv.testing.suite import cases
 
-__all__ = ["assert_conv_close", "cases", "check"]
+__all__ = ["assert_conv_close", "cases", "check", "float_case"]

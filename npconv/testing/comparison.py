@@ -98,17 +98,37 @@ def assert_near(
         case = Case(part, problem, values, y)
         if all(array.dtype.kind in "biu" for array in (actual, *arrays.values())):
             return assert_equal(actual, case)
-        formats = _formats(arrays[TAKES[part][0]].dtype, actual.dtype, accumulate)
-        limit = bounds(part, problem, values, y, formats).worst
+    formats = _formats(arrays[TAKES[part][0]].dtype, actual.dtype, accumulate)
+    assert_within(actual, case, formats, "" if accumulate else _wider_inputs(formats))
+
+
+def assert_within(
+    actual: np.ndarray, case: Case, formats: tuple[Format, Format, Format], hint: str = ""
+) -> None:
+    """Assert the bound of a case in these formats; the hint ends the message."""
+    with np.errstate(all="ignore"):
+        limit = bounds(case.part, case.problem, case.arrays, case.due, formats).worst
     got = exact(actual)
-    wrong = ~agrees(got, y, limit, formats[2])
+    wrong = ~agrees(got, case.due, limit, formats[2])
     if wrong.any():
-        raise AssertionError(_message(case, got, limit, wrong, "are off by more than rounding can explain"))
+        told = _message(case, got, limit, wrong, "are off by more than rounding can explain")
+        raise AssertionError(told + hint)
 
 
 def _formats(input: np.dtype, output: np.dtype, accumulate: str) -> tuple[Format, Format, Format]:
     first, last = (MADE_OF.get(kind.name, kind.name) for kind in (input, output))
     return Declared(input=first, accumulate=accumulate, output=last).formats
+
+
+def _wider_inputs(formats: tuple[Format, Format, Format]) -> str:
+    """A line where the inputs are wider than the result: then they may not be what the kernel took."""
+    input, sums, output = formats
+    if input.is_integer or input.p <= output.p:
+        return ""
+    return (
+        f"\n  inputs are {input.name} and the result {output.name}: sums are expected in {sums.name}; pass "
+        f'{output.name} inputs, or accumulate="{output.name}" where sums are carried in that'
+    )
 
 
 def _message(case: Case, got: np.ndarray, limit: np.ndarray, wrong: np.ndarray, rule: str) -> str:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from npconv.problem import Problem
 from npconv.testing.data import raw
+from npconv.testing.formats import Format, rounded
+from npconv.testing.parts import array_shapes
 
 
 def unit(name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -37,3 +40,11 @@ FAMILIES: dict[str, Callable[[str, tuple[int, ...]], np.ndarray]] = {
     "cancelling": cancelling,
     "of very different sizes": wide,
 }
+
+
+def drawn(problem: Problem, family: str, held: Format) -> dict[str, np.ndarray]:
+    """All arrays of a problem, from one family and as values of a format; float64."""
+    return {
+        array: rounded(FAMILIES[family](f"{problem} {family} {array}", shape), held).astype(np.float64)
+        for array, shape in array_shapes(problem).items()
+    }

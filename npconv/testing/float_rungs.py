@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from npconv.problem import Problem
 from npconv.testing.climb import Climb, Rung
 from npconv.testing.conditions import CONDITIONS
+from npconv.testing.float_cases import in_python
 from npconv.testing.narrow import NOT_REPEATABLE
 from npconv.testing.numerics import (
     Measured,
@@ -18,6 +20,7 @@ from npconv.testing.numerics import (
     questions,
 )
 from npconv.testing.observation import FAILED, INEXACT, could_show, exact_case, observe, of_part
+from npconv.testing.passport import STALLS, passport
 from npconv.testing.trigger import trigger
 
 ASKED = 3  # times that the worst measure is taken again, before it is stated
@@ -77,7 +80,9 @@ def _told(climb: Climb, part: str, measured: list[Measured]) -> tuple[str, str]:
     if any(measure(climb.runner, part, worst.family, worst.problem).kind != "WRONG" for _ in range(ASKED)):
         return f"{part}: {NOT_REPEATABLE}, on {worst.problem}", ""
     fits = inputs_as_used(climb.runner, worst) or worst.fits
-    line = f"{part}: {fits}, in {len(wrong)} of {len(measured)} measures; the worst: {worst.size}"
+    line = f"{part}: {fits}, in {len(wrong)} of {len(measured)} measures{_sums(climb, part)}"
+    line += f"; the worst: {worst.size}; its data: "
+    line += in_python(part, worst.problem, worst.family, climb.runner.declared)
     return line, _when([m.problem for m in wrong], [m.problem for m in measured])
 
 
@@ -90,3 +95,14 @@ def _when(wrong: list[Problem], measured: list[Problem]) -> str:
         return ""
     when = trigger(list(failing.values()), passing)
     return when if when in CONDITIONS else ""
+
+
+def _sums(climb: Climb, part: str) -> str:
+    """What the passport knows of sums that are narrower than declared; "" where they are not."""
+    facts = passport(climb.runner, climb.rank) if part == "forward" else {}
+    bits = re.fullmatch(r"(\d+) bits", facts.get("accumulator", ""))
+    if bits is None or int(bits[1]) >= climb.runner.declared.formats[1].p:
+        return ""
+    ones = facts.get("sum of 4096 ones", "").removesuffix(STALLS)
+    stalls = f", a running sum of ones stalls at {ones}" if ones.isdecimal() and int(ones) < 4096 else ""
+    return f"; accumulator: {bits[0]}{stalls}"

@@ -11,11 +11,11 @@ import numpy as np
 from npconv.problem import Problem
 from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Call, Declared
-from npconv.testing.families import FAMILIES
-from npconv.testing.formats import Format, rounded
+from npconv.testing.families import FAMILIES, drawn
+from npconv.testing.formats import Format
 from npconv.testing.misfit import BEYOND, FLOATS, looks_like, names, ratio
 from npconv.testing.observation import comparable, without_array
-from npconv.testing.parts import array_shapes, reference, result_shape
+from npconv.testing.parts import reference, result_shape
 from npconv.testing.running import Runner
 
 # A kernel has many paths, and each may work in another format.  The first is asked with every family.
@@ -51,6 +51,9 @@ class Measured:
     worst: float
     above: int
     elements: int
+    at: tuple[int, ...]  # the worst element
+    got: float
+    due: float
     fits: str = ""  # narrower formats that would explain an error above the bound
     transform: bool = False  # integers come out near, and not equal: no plain sums of products
 
@@ -69,7 +72,8 @@ class Measured:
     def size(self) -> str:
         return (
             f"{self.family}, on {self.problem}: error up to {self.worst:.3g} of the bound, "
-            f"{self.above} of {self.elements} elements above the sqrt(n) line"
+            f"{self.above} of {self.elements} elements above the sqrt(n) line, "
+            f"at {self.at} got {self.got:.9g}, due {self.due:.9g}"
         )
 
 
@@ -87,12 +91,7 @@ def measure(
 ) -> Measured | Unmeasured:
     """One part on one family, whose numbers may be shorter than declared."""
     declared = runner.declared
-    name = f"{problem} {family}"
-    held = short or declared.formats[0]
-    given = {
-        array: rounded(FAMILIES[family](f"{name} {array}", shape), held).astype(np.float64)
-        for array, shape in array_shapes(problem).items()
-    }
+    given = drawn(problem, family, short or declared.formats[0])
     answer = runner.run(Call(part, problem, given))
     told = f"{part}, {family}: on {problem}"
     if kind := without_array(answer, declared):
@@ -115,10 +114,13 @@ def compared(
     y = reference(part, problem, arrays)
     error = abs(got - y)
     limits = bounds(part, problem, arrays, y, declared.formats)
-    worst = float(np.max(ratio(error, limits.worst), initial=0.0))
+    fractions = ratio(error, limits.worst)
+    at = tuple(map(int, np.unravel_index(int(np.argmax(fractions)), error.shape)))
+    worst = float(fractions[at])
     above = int((ratio(error, limits.usual) > 1).sum())
     likeness = "" if worst <= 1 else looks_like(part, problem, arrays, y, got - y, declared)
-    return Measured(part, family, problem, worst, above, error.size, likeness)
+    numbers = float(got[at]), float(y[at])
+    return Measured(part, family, problem, worst, above, error.size, at, *numbers, fits=likeness)
 
 
 def inputs_as_used(runner: Runner, m: Measured) -> str:

@@ -13,6 +13,8 @@ from npconv.testing.observation import comparable, without_array
 from npconv.testing.parts import output_shape
 from npconv.testing.running import Runner
 
+STALLS = ": a running sum of ones stalls there"
+
 
 def passport(runner: Runner, rank: int = 2) -> dict[str, str]:
     """What the arithmetic of a candidate's forward is like, fact by fact."""
@@ -105,7 +107,7 @@ def ones(ask: _Asker) -> str:
     if y is None:
         return ""
     total = float(y[0, 0])
-    return "4096" if total == 4096 else f"{total:g}: a running sum of ones stalls there"
+    return "4096" if total == 4096 else f"{total:g}{STALLS}"
 
 
 def products(ask: _Asker) -> str:

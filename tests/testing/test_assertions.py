@@ -57,6 +57,25 @@ def test_one_part_in_a_million_is_too_much_for_float64():
     )
 
 
+def test_inputs_that_are_wider_than_the_result_are_told():
+    x, w, _ = arrays(np.float64)
+    single = torch.nn.functional.conv2d(*(torch.tensor(a.astype(np.float32)) for a in (x, w)), **P).numpy()
+    hint = (
+        "\n  inputs are float64 and the result float32: sums are expected in float64; pass float32 inputs, or "
+        'accumulate="float32" where sums are carried in that'
+    )
+    with pytest.raises(AssertionError) as failure:
+        assert_conv_close(single, input=x, weight=w, **P)
+    assert str(failure.value).endswith(hint)
+    assert_conv_close(single, input=x.astype(np.float32), weight=w.astype(np.float32), **P)
+    assert_conv_close(single, input=x, weight=w, accumulate="float32", **P)
+    for bad in (dict(input=x, weight=w), dict(input=x.astype(np.float32), weight=w.astype(np.float32))):
+        with pytest.raises(AssertionError) as failure:
+            accumulate = "float32" if bad["input"].dtype == np.float64 else ""
+            assert_conv_close(single + 1, **bad, accumulate=accumulate, **P)
+        assert "inputs are" not in str(failure.value)
+
+
 def test_integers_are_compared_by_equality():
     x, w = np.arange(6).reshape(1, 1, 6), np.array([[[1, 2]]])
     assert_conv_close(np.array([[[2, 5, 8, 11, 14]]]), input=x, weight=w)
