@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import zipfile
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from npconv.geometry import Shape
 
+MAGIC = b"\x93NUMPY"  # how an .npy file begins
 DATA_AT = 128  # where the numbers of an .npy file begin, as written here
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
           "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1"}  # fmt: skip
@@ -32,21 +32,36 @@ def write_npy(path: Path, array: np.ndarray) -> None:
     described = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {array.shape}, }}"
     header = described.ljust(DATA_AT - 11) + "\n"
     with path.open("wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", DATA_AT - 10) + header.encode() + array.tobytes())
+        file.write(MAGIC + b"\x01\x00" + struct.pack("<H", DATA_AT - 10) + header.encode() + array.tobytes())
 
 
 def read_npy(path: Path) -> np.ndarray:
     """The array of a file; Unreadable where it is broken."""
     try:
         with path.open("rb") as file:
-            array = np.load(file, allow_pickle=False)
-            if isinstance(array, np.ndarray) and (rest := len(file.read())):
+            _refuse_other_beginnings(file.read(len(MAGIC)))
+            file.seek(0)
+            array: np.ndarray = np.load(file, allow_pickle=False)
+            if rest := len(file.read()):
                 raise ValueError(f"{rest} bytes follow its array of shape {array.shape}")
-    except (ValueError, EOFError, SyntaxError, RecursionError, OverflowError, zipfile.BadZipFile) as error:
-        raise Unreadable(f"{path.name}: it is no .npy file that can be read: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise Unreadable(f"{path.name}: it is no .npy file but an archive; write one array a file")
+    except (ValueError, EOFError, SyntaxError, RecursionError, OverflowError, MemoryError) as error:
+        raise Unreadable(f"{path.name}: it is no .npy file that can be read: {_plainly(error)}") from None
     return array
+
+
+def _plainly(error: Exception) -> str:
+    """What NumPy says, without its advice to trust the file."""
+    if "max_header_size" in str(error):
+        return "its header is longer than that of an array of numbers"
+    return "it holds Python objects; write numbers" if "allow_pickle" in str(error) else str(error)
+
+
+def _refuse_other_beginnings(first: bytes) -> None:
+    """ValueError unless a file begins as an .npy file does; NumPy would take any other for a pickle."""
+    if first.startswith(b"PK"):
+        raise ValueError("it is an archive (.npz); write one array a file")
+    if first != MAGIC:
+        raise ValueError(f"it begins with {first!r}, due {MAGIC!r}" if first else "it is empty")
 
 
 def read_plain(path: Path, shape: Shape) -> np.ndarray:
@@ -76,6 +91,8 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     content = path.read_bytes()
     try:
         (size,) = struct.unpack_from("<Q", content)
+        if size > len(content) - 8:
+            raise ValueError(f"its header takes {size} bytes, but {len(content) - 8} are there")
         header = json.loads(content[8 : 8 + size])
         if not isinstance(header, dict):
             raise ValueError(f"its header is a {type(header).__name__}, due an object of names")

@@ -18,6 +18,7 @@ One that is there twice is none at all: the older may be of another program.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -183,8 +184,7 @@ class Answered:
         self.parts = tuple(part for part in PARTS if any(part == question.part for question in self.asked))
         self.offers = self.parts
         self._numbers = {question[1:]: question.number for question in self.asked}
-        together = self.folder / RESULTS
-        self._results = read_safetensors(together) if together.is_file() else {}
+        self._results = read_safetensors(self.folder / RESULTS) if self._holds(RESULTS) else {}
         self._check_problems()
         for question in self.asked:
             self.file(question)
@@ -196,13 +196,27 @@ class Answered:
     def file(self, question: Question) -> str:
         """The file that answers a question; "" where none does, Unreadable where several do."""
         files = [f"{question}.{ending}" for ending in ENDINGS]
-        found = [file for file in files if (self.folder / file).is_file()]
+        found = [file for file in files if self._holds(file)]
         found += [RESULTS] if str(question) in self._results else []
         if len(found) > 1:
             raise Unreadable(
                 f"{question}: {' and '.join(found)} both answer it, and one may be old; remove all but one"
             )
-        return found[0] if found else ""
+        file = found[0] if found else ""
+        if file.endswith(".refused") and (size := (self.folder / file).stat().st_size):
+            raise Unreadable(
+                f"{file}: it holds {size} bytes, but a refusal is an empty file; write a result to "
+                f"{question}.f32 or .npy"
+            )
+        return file
+
+    def _holds(self, name: str) -> bool:
+        """Whether a file of that name lies in the folder; Unreadable where it is something else."""
+        path = self.folder / name
+        if os.path.lexists(path) and not path.is_file():
+            kind = "a folder" if path.is_dir() else "no plain file"
+            raise Unreadable(f"{name}: it is {kind}, where a file with a result is due; remove it")
+        return path.is_file()
 
     def strays(self) -> list[str]:
         """Results that answer no question."""

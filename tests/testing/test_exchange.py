@@ -1,5 +1,6 @@
 """Problems and results as files: emitted, answered by a C program and by hand, judged."""
 
+import io
 import json
 import os
 import re
@@ -241,6 +242,8 @@ A = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 @pytest.mark.parametrize(
     "content, told",
     [
+        (struct.pack("<Q", 2**63 - 1) + b"{}", "its header takes 9223372036854775807 bytes, but 2 are there"),
+        (struct.pack("<Q", 3) + b"{}", "its header takes 3 bytes, but 2 are there"),
         (b"\x10", "unpack_from requires a buffer of at least 8 bytes"),
         (tensors({"a": A}, b""), "cannot reshape|its tensors take 4 bytes, but 0 are there"),
         (tensors({"a": A}, bytes(6)), "its tensors take 4 bytes, but 6 are there"),
@@ -269,8 +272,60 @@ def test_metadata_are_no_array(tmp_path):
 
 def test_an_archive_is_no_array(tmp_path):
     np.savez(tmp_path / "x.npz", np.zeros(1))
-    with pytest.raises(Unreadable, match="it is no .npy file but an archive; write one array a file"):
+    with pytest.raises(Unreadable, match="that can be read: it is an archive .*; write one array a file$"):
         read_npy(tmp_path / "x.npz")
+
+
+def saved(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+NAMELESS = np.zeros(1, [("x" * 20_000, "f4")])
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (b"", "it is empty$"),
+        (b"junk", r"it begins with b'junk', due b'\\x93NUMPY'$"),
+        (b"\x80\x04\x95rest of a pickle", "it begins with .*, due"),
+        (saved(np.zeros(3, np.float32))[:-1], "cannot reshape|read"),
+        (saved(np.array([None])), "it holds Python objects; write numbers$"),
+        (saved(NAMELESS), "its header is longer than that of an array of numbers$"),
+    ],
+)
+def test_a_broken_npy_file_is_told_without_advice_to_trust_it(content, told, tmp_path):
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(Unreadable, match=f"^x.npy: it is no .npy file that can be read: .*({told})") as error:
+        read_npy(tmp_path / "x.npy")
+    assert "pickle=" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["0.forward.f32", "0.forward.npy", "0.forward.refused", "results.safetensors"]
+)
+def test_a_folder_in_place_of_a_result_is_told_as_one(name, tmp_path):
+    emit(tmp_path, ["forward"])
+    (tmp_path / name).mkdir()
+    with pytest.raises(Unreadable, match=f"^{name}: it is a folder, where a file with a result is due"):
+        judge_files(tmp_path)
+
+
+def test_a_link_to_nowhere_is_no_missing_result(tmp_path):
+    emit(tmp_path, ["forward"])
+    (tmp_path / "0.forward.f32").symlink_to("0.forward.f32")
+    with pytest.raises(Unreadable, match="^0.forward.f32: it is no plain file"):
+        judge_files(tmp_path)
+
+
+def test_a_refusal_with_something_in_it_is_none(tmp_path):
+    emit(tmp_path, ["forward"])
+    (tmp_path / "0.forward.refused").write_bytes(bytes(360))
+    told = "^0.forward.refused: it holds 360 bytes, but a refusal is an empty file; write a result to 0.forward.f32"
+    with pytest.raises(Unreadable, match=told):
+        judge_files(tmp_path)
 
 
 def test_all_emitted_numbers_are_exact_in_bfloat16(tmp_path):
