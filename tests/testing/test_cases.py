@@ -9,7 +9,7 @@ from pathlib import Path
 import npconv
 import numpy as np
 import pytest
-from npconv.testing import cases
+from npconv.testing import cases, float_case
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -60,10 +60,12 @@ def test_the_pytorch_kernel_of_the_readme_takes_every_case():
 
 MY_KERNELS = """
 import npconv
+import numpy as np
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if groups > 2:
         raise NotImplementedError("groups")
+    input, weight = (np.asarray(a, np.float32) for a in (input, weight))  # as most kernels do
     return npconv.conv2d(input, weight{fault}, bias, stride, padding, dilation, groups)
 """
 
@@ -82,9 +84,33 @@ def test_the_test_file_of_the_readme_runs_as_it_stands(fault, tmp_path):
     last = run.stdout.splitlines()[-1]
     assert run.returncode == bool(fault) and "error" not in last
     if fault:
-        assert "the weight is flipped; explains" in run.stdout
+        assert "consistent with: the weight is flipped" in run.stdout
     else:
         assert re.match(r"\d+ passed, \d+ skipped in", last)
+
+
+def test_what_the_readme_leaves_out_beforehand_is_left_out():
+    (line,) = re.findall(r"^some = .*$", README.read_text(), re.MULTILINE)
+    space = {"cases": cases}
+    exec(line, space)
+    ends = [[end for pair in case.parameters["padding"] for end in pair] for case in space["some"]]
+    assert len(ends) > 50 and min(map(min, ends)) == 0
+    assert {case.parameters["groups"] for case in space["some"]} == {1}
+    assert any(end < 0 for case in cases("forward") for pair in case.parameters["padding"] for end in pair)
+
+
+def test_the_float_case_of_the_readme_is_one():
+    (call,) = re.findall(r"`npconv\.testing\.(float_case\(\".*?\))` has", README.read_text())
+    case = eval(call, {"float_case": float_case})
+    case.check(forward(**case.arguments))
+
+
+def test_the_links_of_the_readme_lead_to_headings():
+    text = README.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    links = re.findall(r"\]\(#(.*?)\)", text)
+    assert "is-your-kernel-right-the-referee" in links and set(links) <= anchors
 
 
 def test_the_size_is_that_of_the_result():
