@@ -51,7 +51,9 @@ def _asked(climb: Climb, part: str, family: str, line: str) -> Measured | Unmeas
 def _take(climb: Climb, rung: Rung, part: str, asked: list[Measured | Unmeasured]) -> None:
     """Into the rung: a line for each measure, and what all that is wrong comes to."""
     measured = agreed([_with_its_way(climb, m) for m in asked if isinstance(m, Measured)])
-    broken = [m.told for m in asked if isinstance(m, Unmeasured) and m.kind in FAILED]
+    broken = [
+        f"{m.told}; its data: {m.data}" for m in asked if isinstance(m, Unmeasured) and m.kind in FAILED
+    ]
     climb.measured += measured
     rung.notes += [m.told for m in asked[:1] if isinstance(m, Unmeasured) and m.kind == "refused"]
     rung.odd += [str(m) for m in measured if m.kind == "SUSPICIOUS"]

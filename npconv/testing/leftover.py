@@ -9,6 +9,7 @@ import numpy as np
 from npconv.testing.diagnose import possible_faults
 from npconv.testing.fault import Fault, predict_late
 from npconv.testing.observation import Observation
+from npconv.testing.sentences import explaining
 
 
 MOST = 0.9  # of what is left unwritten; a few old numbers may happen to be right
@@ -34,8 +35,8 @@ def left_over(part: str, wrong: Sequence[Observation], right: Sequence[Observati
             _unwritten(fault, o).any() for o in right
         ):
             continue
-        told = "old numbers of the memory stay there, NaN among them"
-        return f"{part}: {fault.told(part)}: {told}; explains {total} of {total} wrong elements"
+        told = f"{fault.told(part)}: old numbers of the memory stay there, NaN among them"
+        return explaining(part, told, wrong, wrong)
     return ""
 
 

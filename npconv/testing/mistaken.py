@@ -9,6 +9,7 @@ import numpy as np
 from npconv.testing.candidate import FROM_BACKWARD
 from npconv.testing.observation import Observation
 from npconv.testing.parts import reference, result_shape
+from npconv.testing.sentences import explaining
 
 
 def mistaken(part: str, wrong: Sequence[Observation]) -> str:
@@ -19,11 +20,9 @@ def mistaken(part: str, wrong: Sequence[Observation]) -> str:
         alike = [o for o in wrong if o.got is not None and o.got.shape == result_shape(other, o.problem)]
         equal = [o for o in alike if _is(other, o)]
         if equal and len(alike) == len(wrong):
-            explained, elements = (sum(int(o.wrong.sum()) for o in some) for some in (equal, wrong))
-            return (
-                f"{part}: {other} is returned where {part} is due (the order is {', '.join(FROM_BACKWARD)}); "
-                f"explains {explained} of {elements} wrong elements"
-            )
+            order = ", ".join(FROM_BACKWARD)
+            told = f"{other} is returned where {part} is due (the order is {order})"
+            return explaining(part, told, equal, wrong)
     return ""
 
 

@@ -13,6 +13,7 @@ from npconv.testing.fitted import ELEMENTS, EQUATIONS
 from npconv.testing.formats import Format, named
 from npconv.testing.observation import Observation, exact_case, number, observe
 from npconv.testing.running import Runner
+from npconv.testing.sentences import explaining
 
 NOT_REPEATABLE = "not repeatable: the same call gives other results"
 COSTLY = ("hung", "crashed", "missing")  # kinds of failures that are not asked for again
@@ -48,9 +49,7 @@ def saturated(part: str, wrong: Sequence[Observation]) -> str:
     if got.size < ELEMENTS or len(np.unique(due)) < EQUATIONS * len(ends):
         return ""
     told = f"results saturate at {' and '.join(map(number, ends))}"
-    if len(wrong) == 1:
-        return f"{part}: consistent with: {told}; explains all {got.size} wrong elements"
-    return f"{part}: {told}; explains {got.size} of {got.size} wrong elements"
+    return explaining(part, told, wrong, wrong)
 
 
 def narrow_sums(part: str, wrong: Sequence[Observation], runner: Runner, declared: Declared) -> str:
@@ -60,12 +59,11 @@ def narrow_sums(part: str, wrong: Sequence[Observation], runner: Runner, declare
             continue
         cases = [exact_case(part, o.problem, declared, narrow.capacity) for o in wrong[:ASKED]]
         if all(observe(runner, case).kind == "right" for case in cases):
-            total = sum(int(o.wrong.sum()) for o in wrong)
-            return (
-                f"{part}: sums are carried in fewer bits than declared: integers are right up to "
-                f"2^{narrow.p} and not up to 2^{declared.capacity.bit_length() - 1}; "
-                f"explains {total} of {total} wrong elements"
+            told = (
+                f"sums are carried in fewer bits than declared: integers are right up to 2^{narrow.p} and "
+                f"not up to 2^{declared.capacity.bit_length() - 1}"
             )
+            return explaining(part, told, wrong, wrong)
     return ""
 
 

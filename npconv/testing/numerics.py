@@ -12,6 +12,7 @@ from npconv.problem import Problem
 from npconv.testing.bounds import bounds
 from npconv.testing.candidate import Call, Declared
 from npconv.testing.families import FAMILIES, drawn
+from npconv.testing.float_cases import in_python
 from npconv.testing.formats import Format
 from npconv.testing.misfit import BEYOND, FLOATS, looks_like, names, ratio
 from npconv.testing.observation import comparable, without_array
@@ -34,10 +35,11 @@ LOSES_MORE = "the bound is that of plain sums of products; a transform, as this 
 
 
 class Unmeasured(NamedTuple):
-    """Why there is no measure: the kind of the answer, and what is to be said of it."""
+    """Why there is no measure: the kind of the answer, what is to be said of it, and the call for its data."""
 
     kind: str
     told: str
+    data: str
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,12 @@ def measure(
     given = drawn(problem, family, short or declared.formats[0])
     answer = runner.run(Call(part, problem, given))
     told = f"{part}, {family}: on {problem}"
+    data = in_python(part, problem, family, declared)
     if kind := without_array(answer, declared):
-        return Unmeasured(kind[0], f"{told}: {kind[2] or kind[0]}")
+        return Unmeasured(kind[0], f"{told}: {kind[2] or kind[0]}", data)
     got, due = comparable(answer.value), result_shape(part, problem)
     if got.shape != due:
-        return Unmeasured("shape", f"{told}: shape {got.shape}, due {due}")
+        return Unmeasured("shape", f"{told}: shape {got.shape}, due {due}", data)
     return compared(part, family, problem, given, got, declared)
 
 

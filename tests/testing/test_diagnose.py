@@ -212,6 +212,14 @@ def test_old_numbers_are_called_left_over_only_where_nan_is_among_them():
     assert left_over("forward", of_kernel(lambda c: tail(c, 6.0, 7.0, 8.0), WIDE), []) == ""
 
 
+def test_one_case_is_only_consistent_with_what_is_left_over():
+    told = [left_over("forward", of_kernel(lambda c: tail(c, np.nan, 7.0), WIDE[:n]), []) for n in (1, 2)]
+    assert told[0].startswith("forward: consistent with: ") and told[0].endswith(
+        "explains all 18 wrong elements"
+    )
+    assert "consistent" not in told[1] and told[1].endswith("explains 30 of 30 wrong elements")
+
+
 def test_a_wrong_element_outside_the_tile_is_not_left_over():
     observations = of_kernel(lambda c: tail(c, np.nan, 7.0, 8.0) + (np.arange(c.due.shape[-1]) == 0), WIDE)
     assert left_over("forward", observations, []) == ""

@@ -35,3 +35,9 @@ def test_the_gradient_in_the_wrong_place_is_named(order):
 
 def test_a_right_order_is_not_accused():
     assert check(Permuted(GRADIENTS), layers=False).verdict == "PASS"
+
+
+def test_one_case_is_only_consistent_with_another_order():
+    order = ("grad_weight", "grad_input", "grad_bias")
+    told = check(Permuted(order), only="C3O3_i3x3_k3_p1").faults
+    assert told and all(": consistent with: " in line and " is returned where " in line for line in told)

@@ -259,6 +259,7 @@ def test_floats_that_bring_no_comparable_result_are_wrong(change, told):
     report = check(inexact(lambda x, w, b, **p: change(conv(x, w, b, **p))), layers=False)
     assert report.verdict == "WRONG" and report.why == "breaks at 'numerics'"
     assert any(part in report.faults[0] for part in told.split("|"))
+    assert '; its data: npconv.testing.float_case("forward", "' in report.faults[0]
 
 
 def test_a_format_that_is_narrow_for_some_calls_is_not_repeatable():
