@@ -2,6 +2,7 @@
 
 import npconv
 import numpy as np
+import pytest
 from npconv.testing.candidate import Declared, adapted
 from npconv.testing.passport import passport
 from npconv.testing.running import Inside
@@ -91,7 +92,9 @@ def test_an_fft_is_told():
             return conv(x, w, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
         H, W = x.shape[2:]
         spectra = [np.fft.rfft2(a, (H, W)).astype(np.complex64) for a in (x, w)]
-        return np.fft.irfft2(spectra[0] * np.conj(spectra[1]), (H, W))[..., : H - 2, : W - 2].astype(np.float32)
+        return np.fft.irfft2(spectra[0] * np.conj(spectra[1]), (H, W))[..., : H - 2, : W - 2].astype(
+            np.float32
+        )
 
     assert "as by an FFT" in facts(kernel)["locality"]
 
@@ -122,6 +125,66 @@ def test_winograd_tiles_are_told():
         return y[None, None, :22, :22]
 
     assert "as by Winograd tiles" in facts(kernel)["locality"]
+
+
+SUMS = {"accumulator", "sum of 4096 ones", "products"}
+
+
+def fourier(kind):
+    def kernel(x, w, b, **p):
+        size = x.shape[2:]
+        X, W = (np.fft.rfftn(a.astype(kind), size, axes=range(2, x.ndim)) for a in (x, w))
+        y = np.fft.irfftn(np.einsum("nc...,oc...->no...", X, np.conj(W)), size, axes=range(2, x.ndim))
+        inside = tuple(slice(n - k + 1) for n, k in zip(size, w.shape[2:]))
+        return y[(..., *inside)].astype(x.dtype)
+
+    return kernel
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_an_fft_has_no_sums_of_products_to_tell_of(kind, rank):
+    found = passport(Inside(adapted(fourier(kind))), rank)
+    assert found["result dtype"] == "float32" and not SUMS & set(found)
+    assert not any("declared 24" in fact for fact in found.values())
+
+
+def test_facts_about_sums_are_those_of_sums_with_more_than_one_tap():
+    def kernel(x, w, b, **p):
+        y = conv(x, w, b, **p)
+        return y if w.shape[2:] == (1, 1) else y + np.float32(1e-6) * (y != 0)
+
+    found = facts(kernel)
+    assert not SUMS & set(found) and found["input significand"] == "24 bits, as declared"
+
+
+def test_a_kernel_of_single_taps_has_its_facts():
+    def kernel(x, w, b, **p):
+        if w.shape[2:] != (1, 1):
+            raise NotImplementedError("one tap only")
+        return conv(x, w, b, **p)
+
+    assert SUMS <= set(facts(kernel)) and "locality" not in facts(kernel)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_every_rank_has_facts_about_sums(rank):
+    assert SUMS <= set(passport(Inside(adapted(conv)), rank))
+
+
+def test_where_equal_calls_differ_nothing_is_said_of_locality():
+    order = np.random.default_rng(0)
+
+    def kernel(x, w, b, **p):
+        taps = order.permutation(w[0, 0].size)
+        total = 0
+        for tap in taps:
+            one = np.where(np.arange(w[0, 0].size).reshape(w.shape[2:]) == tap, w, np.float32(0))
+            total = total + conv(x, one, None, **p)
+        return total
+
+    found = facts(kernel)
+    assert "locality" not in found and found["accumulator"] == "24 bits"
 
 
 def test_integers_have_no_passport():
