@@ -138,7 +138,8 @@ def _lines(report: Report) -> list[str]:
         "unsupported", [f"{part}: {what}" for part, refused in report.unsupported.items() for what in refused]
     )
     lines += _section("odd", [line for rung in report.rungs for line in rung.odd])
-    notes = dict.fromkeys(line for rung in report.rungs for line in rung.notes)
+    not_run_first = sorted(report.rungs, key=lambda rung: rung.status != "not run")
+    notes = dict.fromkeys(line for rung in not_run_first for line in rung.notes)
     lines += _section("notes", list(notes))
     lines += _section("passport", [f"{name}: {fact}" for name, fact in report.passport.items()], limit=20)
     lines = [_short(line) for line in lines]

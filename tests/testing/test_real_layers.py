@@ -167,3 +167,15 @@ def test_progress_has_a_total_where_it_is_known():
         total = int(counts[0][2])
         assert [int(count[0]) for count in counts] == list(range(1, total + 1))
         assert {count[1] for count in counts} == {"of"} and {int(count[2]) for count in counts} == {total}
+
+
+@pytest.mark.parametrize(
+    "kernel, declared",
+    [(npconv.conv, dict(input="bfloat16")), (SimpleNamespace(grad_bias=RIGHT["grad_bias"]), {})],
+    ids=["bfloat16", "grad_bias"],
+)
+def test_every_rung_that_was_not_run_says_why_in_the_text(kernel, declared):
+    report = check(kernel, layers=False, **declared)
+    not_run = [rung for rung in report.rungs if rung.status == "not run"]
+    lines = str(report).splitlines()
+    assert not_run and all(rung.notes and f"    {rung.notes[0]}" in lines for rung in not_run)
