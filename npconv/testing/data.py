@@ -18,6 +18,7 @@ from npconv.problem import Problem
 from npconv.testing.parts import array_shapes, parts_of, terms
 
 LARGEST = 99  # two digits: more would tell no more faults apart, and nobody could read the case
+MOST = 2**24  # elements of an array: many times those of any layer in use, and soon made
 
 
 def raw(name: str, count: int) -> np.ndarray:
@@ -60,7 +61,15 @@ def largest_exact(problem: Problem, capacity: int, largest: int = LARGEST) -> in
 def exact_arrays(
     problem: Problem, capacity: int, unsigned: Sequence[str] = (), largest: int = LARGEST
 ) -> dict[str, np.ndarray]:
-    """All arrays of a problem, int64, sized for an accumulator that holds integers up to `capacity`."""
+    """All arrays of a problem, int64, sized for an accumulator that holds integers up to `capacity`.
+
+    ValueError where an array would have more than 2^24 elements."""
+    for name, shape in array_shapes(problem).items():
+        if prod(shape) > MOST:
+            raise ValueError(
+                f"{problem}: {name} of shape {shape} has {prod(shape)} elements, but exact data have at most "
+                f"{MOST} an array; ask for a smaller problem"
+            )
     largest = max(largest_exact(problem, capacity, largest), 1)
     return {
         name: integers(f"{problem} {name}", shape, largest, signed=name not in unsigned)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from npconv import conv, conv_input, conv_weight
 from npconv.problem import Problem
+from npconv.testing import check
 from npconv.testing.candidate import Declared
 from npconv.testing.data import exact_arrays, exact_parts, integers, largest_exact
 from npconv.testing.formats import FORMATS, named, rounded
@@ -93,3 +94,22 @@ def test_an_unknown_format_is_refused():
     with pytest.raises(ValueError, match="float7.*is not one of float64"):
         Declared(input="float7")
     assert all(f.capacity > 0 for f in FORMATS.values())
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("i100000x100000_k3", "input of shape (1, 1, 100000, 100000) has 10000000000 elements"),
+        ("transposed_i1000x1000_k1_s1000", "grad_output of shape (1, 1, 999001, 999001) has"),
+        ("C5000O5000_i1_k1", "weight of shape (5000, 5000, 1) has 25000000 elements"),
+    ],
+)
+def test_a_problem_beyond_all_memory_is_refused_before_anything_is_made(line, told):
+    with pytest.raises(ValueError) as error:
+        exact_arrays(Problem.parse(line), 2**24)
+    assert told in str(error.value) and "but exact data have at most 16777216 an array" in str(error.value)
+
+
+def test_a_check_of_a_problem_beyond_all_memory_is_bad_input():
+    with pytest.raises(ValueError, match="^i100000x100000_k3: input of shape"):
+        check(conv, only="i100000x100000_k3")
