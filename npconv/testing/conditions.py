@@ -159,11 +159,11 @@ SPECIAL: dict[str, Condition] = {
 
 # From a number on, which is more usual than at one number only.
 THRESHOLDS: dict[str, tuple[int, ...]] = {
-    "taps": (3, 4, 6),
-    "stride": (2, 3, 4),
-    "dilation": (2, 3, 4),
+    "taps": (3, 4, 6, 10),
+    "stride": (2, 3, 4, 8),
+    "dilation": (2, 3, 4, 6),
     "groups": (2, 3, 4, 7, 8),
-    "batch": (3, 4, 7, 8),
+    "batch": (3, 4, 7, 8, 16),
     "input channels": (4, 8, 16, 32, 64),
     "output channels": (4, 8, 16, 32, 64),
     "input channels a group": (4, 16, 32),
@@ -177,7 +177,7 @@ VALUES: dict[str, tuple[int, ...]] = {
     "taps": (1, 2, 3, 4, 5, 7),
     "stride": (1, 2, 3, 4),
     "dilation": (1, 2, 3, 4),
-    "groups": (2, 3, 4, 8),
+    "groups": (2, 3, 4, 6, 8, 16, 32),
     "batch": (2, 3, 4, 8),
     "input channels": (1, 4, 8),
     "output channels": (1, 4, 8),
