@@ -36,9 +36,7 @@ def index_maps(climb: Climb, rung: Rung) -> None:
 def exact(climb: Climb, rung: Rung, strength: int) -> None:
     """Every combination of `strength` parameter values, on integers, compared by equality."""
     if climb.parts == ("grad_bias",) and strength > 2:
-        rung.notes.append(
-            f"{rung.name}: it is left out: on grad_bias few parameters bear, and pairs show them"
-        )
+        rung.notes.append("triples are left out: few parameters bear on grad_bias, and pairs show them")
     for part in climb.parts:
         if part != "grad_bias" or strength == 2:
             asked = Asked(climb, rung, part)
