@@ -208,11 +208,12 @@ def adapted(candidate: Any, declared: Declared = Declared()) -> Candidate:
         raise TypeError(f"candidate: {name} is a class; give an instance: its {method} takes self")
     offered = {name: getattr(candidate, name, None) for name in PROTOCOL}
     functions = {name: function for name, function in offered.items() if callable(function)}
-    if not functions and callable(candidate):
+    if not functions and callable(candidate) and not inspect.isclass(candidate):
         functions = {"forward": candidate}
     if not functions:
+        what = "a class" if inspect.isclass(candidate) else "not callable"
         raise TypeError(
-            f"candidate: it is {candidate!r}, which is not callable and has none of {', '.join(PROTOCOL)}"
+            f"candidate: it is {candidate!r}, which is {what} and has none of {', '.join(PROTOCOL)}"
         )
     return Candidate(functions, declared)
 

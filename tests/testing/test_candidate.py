@@ -48,6 +48,12 @@ def test_a_class_whose_functions_take_no_self_is_a_candidate(given):
     assert check(given, only="i4x4_k2").verdict == "PASS"
 
 
+@pytest.mark.parametrize("given", [int, type("Empty", (), {}), type("Number", (), {"forward": 5})])
+def test_a_class_without_functions_is_no_forward(given):
+    with pytest.raises(TypeError, match=f"{given.__name__}'>, which is a class and has none of forward"):
+        check(given, layers=False)
+
+
 def test_a_class_in_a_file_is_bad_input(tmp_path, capsys):
     path = tmp_path / "file.py"
     path.write_text("class Mine:\n    def forward(self, input, weight, bias, **p):\n        return input\n")
