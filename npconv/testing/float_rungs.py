@@ -33,9 +33,12 @@ def floats(climb: Climb, rung: Rung) -> None:
         rung.notes.append("the declared formats are integers: nothing rounds")
         return
     for part in climb.parts:
-        asked = [_asked(climb, part, *question) for question in questions(part)]
+        lines = list(questions(part))
+        asked = []
+        for number, question in enumerate(lines, 1):
+            climb.progress(f"{rung.name}: {part} {number} of {len(lines)}")
+            asked.append(_asked(climb, part, *question))
         rung.cases += len(asked)
-        climb.progress(f"{rung.name}: {part}")
         _take(climb, rung, part, asked)
 
 

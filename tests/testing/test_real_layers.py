@@ -162,7 +162,7 @@ def test_layers_that_are_left_out_say_why(options, told):
 def test_progress_has_a_total_where_it_is_known():
     lines = []
     check(npconv.conv, layers=False, progress=lines.append)
-    for name in ("index maps", "exact, every pair", "exact, further values"):
+    for name in ("index maps", "exact, every pair", "exact, further values", "numerics"):
         counts = [line.split()[-3:] for line in lines if line.startswith(f"{name}: forward ")]
         total = int(counts[0][2])
         assert [int(count[0]) for count in counts] == list(range(1, total + 1))
