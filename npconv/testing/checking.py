@@ -76,7 +76,7 @@ def _runner(candidate: Any, declared: dict[str, str], time_limit: float) -> tupl
     if isinstance(candidate, str):
         return Apart(candidate, dict(declared), time_limit), candidate
     own = declared_by(candidate, declared)
-    name = getattr(candidate, "__name__", type(candidate).__name__)
+    name = getattr(candidate, "__name__", type(candidate).__name__ + "()")
     return Inside(adapted(candidate, own), time_limit), name
 
 
@@ -119,8 +119,9 @@ def judge(
 
 def _again(runner: Runner, name: str, o: Observation) -> str:
     """What lets the author see a case again."""
-    ask = in_shell if isinstance(runner, Apart) else in_python
-    return of_candidate(o, runner.declared, runner.offers, ask(name, runner.declared, o.problem))
+    apart = isinstance(runner, Apart)
+    ask = (in_shell if apart else in_python)(name, runner.declared, o.problem)
+    return of_candidate(o, runner.declared, runner.offers, ask, name if apart else "")
 
 
 def _asked_for(line: str | Problem) -> Problem:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
@@ -20,13 +21,16 @@ LARGEST = 200  # elements written out; a larger case is named by its descriptor 
 C_TYPES = {"float64": "double", **{f"{u}int{n}": f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}}
 
 
-def of_candidate(o: Observation, declared: Declared, offers: Collection[str], line: str) -> str:
+def of_candidate(
+    o: Observation, declared: Declared, offers: Collection[str], line: str, spec: str = ""
+) -> str:
     """The case for a kernel that Python can call.
 
-    offers: the names of its functions.  line: `in_shell` or `in_python`, which asks the kernel again."""
+    offers: the names of its functions.  line: `in_shell` or `in_python`, which asks the kernel again.
+    spec: where the kernel can be imported from, as FILE.py:NAME or module:NAME."""
     told = f": {o.detail}" if o.got is None else ""
     takes = TAKES[o.part] if o.part in offers else TAKEN_BY_BACKWARD
-    return _together([f"# {o.case}{told}", line], _numpy(o, takes, declared), _c(o, takes, declared))
+    return _together([f"# {o.case}{told}", line], _numpy(o, takes, declared, spec), _c(o, takes, declared))
 
 
 def in_shell(spec: str, declared: Declared, problem: Problem) -> str:
@@ -82,23 +86,41 @@ def _kind(name: str, declared: Declared) -> np.dtype:
     return (output if name == "due" or name == "bias" and input.is_integer else input).dtype
 
 
-def _numpy(o: Observation, takes: Sequence[str], declared: Declared) -> Iterator[str]:
+def _numpy(o: Observation, takes: Sequence[str], declared: Declared, spec: str) -> Iterator[str]:
     """Code that fails while the kernel does; the kernel's function goes by its name in the protocol."""
     arrays = _arrays(o, takes, declared)
     if not arrays:
         return
+    call = _call(o.part, takes, arrays)
+    source = _import(spec, call.partition("(")[0])
     yield "import numpy as np"
+    if source:
+        yield source
     for name, (array, letters) in arrays.items():
         yield f"{name} = np.array({array.tolist()}, np.{_kind(name, declared).name})  # {letters}"
-    call = _call(o.part, takes, arrays)
     if "**parameters" in call:
         parameters = ", ".join(f"{key}={value}" for key, value in keywords(o.problem).items())
         yield f"parameters = dict({parameters})"
-    yield f"got = {call}  # your function"
+    yield f"got = {call}" + ("" if source else "  # your function")
     if o.got is not None:
         got = _laid_out(o.part, o.got, declared)[0] if o.got.ndim == o.case.due.ndim else o.got
         yield f"# got {_plain(got)}"
     yield "np.testing.assert_array_equal(got, due)"
+
+
+def _import(spec: str, function: str) -> str:
+    """The line that imports a function of the protocol, beside the kernel's file; nothing where none can.
+
+    >>> _import("my/kernel.py", "forward"), _import("kernels.fast:Fast", "forward")
+    ('from kernel import forward', "from kernels.fast import Fast; forward = getattr(Fast, 'forward', Fast)")
+    """
+    where, _, name = spec.partition(":")
+    module = Path(where).stem if where.endswith(".py") else where
+    if not all(part.isidentifier() for part in module.split(".")) or not (name or "x").isidentifier():
+        return ""
+    if name in ("", function):
+        return f"from {module} import {function}"
+    return f"from {module} import {name}; {function} = getattr({name}, {function!r}, {name})"
 
 
 def _call(part: str, takes: Sequence[str], arrays: Collection[str]) -> str:

@@ -1,9 +1,11 @@
 """What a report gives to reproduce a fault is run as it is printed, in every layout and part."""
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -236,3 +238,22 @@ def test_the_arrays_are_c(kind, tmp_path):
     )
     subprocess.run([CC, "-std=c99", "-pedantic-errors", "-fsyntax-only", source], check=True)
     assert source.read_text().count("static const") == 4
+
+
+@pytest.mark.parametrize("name", ["", ":forward", ":Kernel"])
+def test_a_kernel_in_a_file_is_imported_by_the_code_that_shows_its_fault(name, tmp_path):
+    (tmp_path / "kernel.py").write_text(
+        "import npconv\n"
+        "def forward(input, weight, bias, **parameters):\n"
+        "    return -npconv.conv(input, weight, bias, **parameters)\n"
+        "class Kernel:\n"
+        "    forward = staticmethod(forward)\n"
+    )
+    code = check(f"{tmp_path}/kernel.py{name}", layers=False).reproduction
+    code = code[code.index("import numpy") : code.index("static const")]
+    (tmp_path / "shown.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    shown = subprocess.run(
+        [sys.executable, "shown.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert shown.returncode == 1 and "AssertionError" in shown.stderr and "Mismatched elements: 1 / 1" in shown.stderr
