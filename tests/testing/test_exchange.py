@@ -323,7 +323,7 @@ def test_a_link_to_nowhere_is_no_missing_result(tmp_path):
 def test_a_refusal_with_something_in_it_is_none(tmp_path):
     emit(tmp_path, ["forward"])
     (tmp_path / "0.forward.refused").write_bytes(bytes(360))
-    told = "^0.forward.refused: it holds 360 bytes, but a refusal is an empty file; write a result to 0.forward.f32"
+    told = "^0.forward.refused: it holds 360 bytes, but a refusal is an empty file; write a result to 0.forw"
     with pytest.raises(Unreadable, match=told):
         judge_files(tmp_path)
 
