@@ -61,7 +61,9 @@ def check(
     ('WRONG', 'forward: the padding is put at the begin only', 'hi is not 0')
     """
     if rank not in (1, 2, 3):
-        raise ValueError(f"rank: {rank} spatial axes; give 1, 2 or 3")
+        raise ValueError(f"rank: {rank!r} spatial axes; give 1, 2 or 3")
+    if isinstance(time_limit, str):
+        raise TypeError(f"time_limit: it is the text {time_limit!r}; give a number of seconds")
     if not 0 < time_limit <= TIMEOUT_MAX:
         raise ValueError(f"time_limit: {time_limit:g} s; give a number of seconds greater than 0")
     problem = None if only is None else _asked_for(only)

@@ -439,3 +439,10 @@ def test_a_single_case_is_consistent_with_several_faults():
 def test_a_kernel_that_is_wrong_on_integers_has_no_passport():
     assert check(lambda x, w, b, **p: conv(x, w[..., ::-1], b, **p), layers=False).passport == {}
     assert check(conv, layers=False).passport["subnormals"] == "kept"
+
+
+def test_numbers_given_as_text_are_refused_as_text():
+    with pytest.raises(ValueError, match="rank: '2' spatial axes; give 1, 2 or 3"):
+        check(npconv.conv, rank="2")
+    with pytest.raises(TypeError, match="time_limit: it is the text '1'; give a number of seconds"):
+        check(npconv.conv, time_limit="1")
