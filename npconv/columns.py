@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from npconv.plan import FEW, LONG, taps_innermost
-from npconv.scratch import scratch
+from npconv.scratch import give_back, lend
 
 
 Product = Callable[..., np.ndarray]
@@ -43,13 +43,17 @@ def large_product(
     few = turned and O <= FEW
     multiply = _turned(product) if few else product
     if into is None:
-        return _by_sample(multiply(rows, columns, None), n, (N, groups, O, OH, OW))
+        made = multiply(rows, columns, None)
+        give_back("columns", columns)
+        return _by_sample(made, n, (N, groups, O, OH, OW))
     straight = _straight(into, B, n) if into.dtype == sums else None
     if straight is not None and (not few or straight.strides[2] == straight.itemsize):
         multiply(rows, columns, straight)
     else:
         kept = _laid("product", (B, groups, O, n * OH * OW), sums, (0, 1, 3, 2) if few else (0, 1, 2, 3))
         into[...] = _by_sample(multiply(rows, columns, kept), n, into.shape)
+        give_back("product", kept)
+    give_back("columns", columns)
     return into
 
 
@@ -87,7 +91,7 @@ def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
 def _laid(purpose: str, shape: tuple[int, ...], dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
     """Kept memory of this shape, with its axes in this order from the outermost; an order that is its own
     inverse."""
-    return scratch(purpose, tuple(shape[axis] for axis in order), dtype).transpose(order)
+    return lend(purpose, tuple(shape[axis] for axis in order), dtype).transpose(order)
 
 
 def _join(x: np.ndarray, first: int, last: int | None) -> bool:

@@ -100,13 +100,20 @@ def settled(x: np.ndarray) -> np.ndarray:
 def total(terms: list[np.ndarray]) -> np.ndarray:
     """The sum of arrays that broadcast against each other; exact, and `settled`, where they are integers.
 
+    The first array is written onto where it can hold the sum.
+
     >>> total([np.array([1, 2]), np.array([10])])
     array([11, 12])
     """
     if len(terms) == 1:
         return terms[0]
     if not all(is_integer(term.dtype) or term.dtype == OBJECT for term in terms):
-        return sum(terms[1:], terms[0])
+        first, *others = terms
+        for term in others:
+            # Onto the first where it has the sum's shape: a bias needs no second array.
+            onto = first if first.shape == np.broadcast_shapes(first.shape, term.shape) else None
+            first = np.add(first, term, out=onto)
+        return first
     dtype = exact_type(sum(map(largest, terms)))
     return settled(sum((term.astype(dtype) for term in terms[1:]), terms[0].astype(dtype)))
 

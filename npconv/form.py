@@ -157,7 +157,7 @@ class Form:
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
         if result == dtypes.INT64:
-            return dtypes.to_int64(summed)
+            return np.ascontiguousarray(dtypes.to_int64(summed))
         return summed.astype(result, order="C", copy=False)
 
 

@@ -44,8 +44,9 @@ def scratch_budget(bytes: int) -> Iterator[None]:
     """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
 
     The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
-    Not counted is what stands whole before a tile begins: floats narrower than float32, widened; an
-    input with the border of a padding mode; several groups' weight in the order of the input gradient.
+    Not counted is what stands whole: floats narrower than float32, widened; integers of a convolution
+    with one tap, as floats; complex arrays, conjugated; an input with the border of a padding mode;
+    several groups' weight in the order of the input gradient; what a sum over positions adds up.
     Errors: ValueError where it is not positive.
 
     >>> import numpy as np
@@ -138,7 +139,7 @@ def plan(
             raise MemoryError(f"the {name} would have {elements} elements; this is more than 2**40 bytes")
     spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
     small = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD) <= SMALL
-    if small:
+    if small and O * channels * prod(k) * itemsize <= budget // 2:  # the weight may be copied, too
         return Plan((N, O, *o), ())
     axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
     lines = [_lines(*axis) for axis in axes]

@@ -129,14 +129,16 @@ class Problem:
             output_padding=geometry.remainder if self.transposed else (0,) * self.rank,
             bias=self.bias, padding_mode=self.padding_mode, transposed=self.transposed,
         )  # fmt: skip
-        return self if self == plain else plain  # what it has worked out stays with it
+        entries = (self.stride, self.padding, self.dilation, self.output_padding)
+        same = all(isinstance(entry, tuple) for entry in entries) and self == plain
+        return self if same else plain  # what it has worked out stays with it
 
     def __str__(self) -> str:
         return self._line
 
     @cached_property
     def _line(self) -> str:
-        if self != (plain := self.canonical()):
+        if (plain := self.canonical()) is not self:
             return str(plain)
         channels = "".join(f"{c}{getattr(self, c)}" for c in "NCOG" if getattr(self, c) != 1)
         ends = [str(lo) if lo == hi else f"{lo}:{hi}" for lo, hi in self.geometry.padding]

@@ -45,6 +45,11 @@ def recording() -> Iterator[list[Step]]:
             outer.extend(steps)
 
 
+def listening() -> bool:
+    """Whether somebody records what this thread makes."""
+    return _listener.get() is not None
+
+
 def recorded(function: F) -> F:
     """Let whoever is recording know of each call."""
 

@@ -1,34 +1,47 @@
 """Memory that is kept between tiles and calls, as fresh memory costs more than what is written into it.
 
-Each thread keeps one piece a purpose; what is in it lasts until the next request for that purpose.
+Each thread keeps one piece a purpose.  A piece is lent to one user at a time, who gives it back: a call made
+from within another one, by a signal handler say, finds none and gets memory of its own.
 """
 
 from __future__ import annotations
 
 import threading
 from math import prod
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from npconv.plan import SMALL, TILE
+from npconv.record import listening
 
 _kept = threading.local()
+_lent: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()  # every piece that is in use, by its id
 
 
-def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Uninitialised memory: a kept piece, or new memory where that is too small or too large to be kept."""
+def lend(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Uninitialised memory: a kept piece, or new memory where that is lent, too small or too large to keep."""
     size = prod(shape) * dtype.itemsize
-    if dtype.hasobject or not SMALL < size <= 2 * TILE:
+    if dtype.hasobject or not SMALL < size <= 2 * TILE or listening():  # who listens keeps what was made
         return np.empty(shape, dtype)
-    pieces = vars(_kept)
-    if len(pieces.get(purpose, b"")) < size:
-        pieces[purpose] = b""  # the old piece goes before the new one comes
-        pieces[purpose] = np.empty(size, np.uint8)
-    return pieces[purpose][:size].view(dtype).reshape(shape)
+    piece = vars(_kept).pop(purpose, None)
+    if piece is None or len(piece) < size:
+        piece = None  # the old piece goes before the new one comes
+        piece = np.empty(size, np.uint8)
+    _lent[id(piece)] = piece
+    return piece[:size].view(dtype).reshape(shape)
 
 
-def scratch_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def give_back(purpose: str, lent: np.ndarray) -> None:
+    """Keep a piece for the next user; what was not lent is left alone."""
+    piece = lent.base
+    if piece is not None and _lent.get(id(piece)) is piece:
+        del _lent[id(piece)]
+        vars(_kept)[purpose] = piece
+
+
+def lend_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Zeros for a border."""
-    zeros = scratch("border", shape, dtype)
+    zeros = lend("border", shape, dtype)
     zeros[...] = 0
     return zeros

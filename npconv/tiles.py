@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from npconv.plan import Part, Phase
-from npconv.scratch import scratch_zeros
+from npconv.scratch import give_back, lend_zeros
 from npconv.transforms import pad
 
 Slide = Callable[..., np.ndarray]
@@ -54,12 +54,13 @@ def _add_part(
     for tile in part.tiles:
         into = outputs[tile.output]
         straight = into if part.first else None
-        x = pad(input[tile.input], tile.padding, scratch_zeros)
+        x = pad(input[tile.input], tile.padding, lend_zeros)
         made = slide(x, rows, stride, dilation, part.groups, sums, straight)
         if not part.first:
             into += made.reshape(into.shape)
         elif made is not into:
             into[...] = made.reshape(into.shape)
+        give_back("border", x)
         del x, made  # before the next tile's
 
 

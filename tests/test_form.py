@@ -53,3 +53,10 @@ def test_an_array_that_is_not_there_is_another_recipe():
     again = conv_double_backward(X, W, np.array([1]), g, X, W)
     assert all(np.array_equal(a, b) for a, b in zip(with_all, again))
     assert with_all.grad_output.tolist() == [[[43, 65]]]
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_results_are_c_contiguous(kind):
+    x, w = np.ones((2, 3, 4, 4), kind), np.ones((5, 3, 2, 2), kind)
+    y = conv(x, w)
+    assert all(array.flags.c_contiguous for array in (y, *conv_backward(np.ones(y.shape, kind), x, w)))

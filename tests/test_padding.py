@@ -1,6 +1,7 @@
 """Padding modes, against NumPy's, PyTorch's, and each mode's own adjoint."""
 
 import random
+import tracemalloc
 
 import numpy as np
 import oracle
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 import npconv
-from npconv import jvp, pad, pad_adjoint, vjp
+from npconv import conv1d, jvp, pad, pad_adjoint, vjp
 from npconv.padding import SOURCES
 
 NUMPY_NAMES = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
@@ -321,3 +322,15 @@ def test_a_mode_without_meaning_is_an_error_of_the_convolution() -> None:
         npconv.conv(np.ones((1, 1, 1)), np.ones((1, 1, 1)), padding=1, padding_mode="reflect")
     with pytest.raises(ValueError, match="padding_mode: 'wrap' is not one of"):
         npconv.conv_backward(np.ones((1, 1, 3)), np.ones((1, 1, 3)), np.ones((1, 1, 1)), padding_mode="wrap")
+
+
+def test_a_form_that_is_kept_keeps_nothing_as_long_as_the_input():
+    w = np.ones((1, 1, 3))
+    conv1d(np.zeros((1, 1, 10**5)), w, padding=1, padding_mode="reflect")
+    tracemalloc.start()
+    try:
+        for extra in range(20):
+            conv1d(np.zeros((1, 1, 10**5 + extra)), w, padding=1, padding_mode="reflect")
+        assert tracemalloc.get_traced_memory()[0] < 4 * 10**6  # the indices of all would take 16 * 10**6
+    finally:
+        tracemalloc.stop()

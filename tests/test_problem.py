@@ -169,3 +169,8 @@ def test_short_forms_are_spelt_out():
 def test_a_line_that_names_no_problem_is_refused_with_the_part_at_fault(line, text):
     with pytest.raises(ValueError, match=saying(text)):
         Problem.parse(line)
+
+
+def test_numbers_of_numpy_are_as_good_as_any():
+    problem = Problem(i=(5, 5), k=(3, 3), stride=np.int64(2), dilation=np.array([1, 1]))
+    assert str(problem) == "i5x5_k3_s2" and problem.canonical() == Problem.parse("i5x5_k3_s2")
