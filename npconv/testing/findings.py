@@ -218,8 +218,11 @@ def _when(part: str, told: Told, failing: Sequence[Observation], passing: Sequen
     if NEAREST not in when:
         return when
     # Some right cases may be right with the fault, too.
-    shown = _of_cases(part, failing, [o for o in passing if not told.hidden(o)])
-    return when if NEAREST in shown else shown
+    shown = [o for o in passing if not told.hidden(o)]
+    if not shown:
+        return "every case that can show it"
+    among = _of_cases(part, failing, shown)
+    return when if NEAREST in among else among
 
 
 def _of_cases(part: str, *outcomes: Sequence[Observation]) -> str:
