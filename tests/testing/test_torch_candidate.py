@@ -1,10 +1,16 @@
 """PyTorch before the referee."""
 
+from pathlib import Path
+
 import pytest
 import torch
+
 from npconv.testing import check
 
 F = torch.nn.functional
+
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 class Torch:
@@ -43,6 +49,8 @@ def test_torch_passes(kind):
     finally:
         torch.set_num_threads(threads)
     assert report.verdict == "PASS", str(report)
+    count = report.why.rpartition(": ")[2]
+    assert f": {count})" in README.read_text()
     assert report.passport["input significand"].endswith("as declared")
     assert report.identity.startswith("<output, g> = <x, grad_input> = <w, grad_weight> in all")
     assert set(report.unsupported) == {"transposed"}
