@@ -97,21 +97,14 @@ def judge(
         _one(climb, only)
     else:
         climb_up(climb)
-    broken = any(rung.failed for rung in climb.rungs)
-    spoken = any(rung.told for rung in climb.rungs)
-    if (
-        broken
-        and not spoken
-        and only is None
-        and any(o.failed for o in climb.observations + climb.index_maps)
-    ):
-        gather_evidence(climb)
-    again = partial(_again, runner, name)
-    findings = []
-    if broken and not spoken:
-        pool = (lambda part: further(climb.domains[part])) if only is None else (lambda part: ())
-        findings = find(climb.observations, runner, runner.declared, again, pool)
     exact = not any(o.failed for o in climb.observations + climb.index_maps)
+    unexplained = any(rung.failed for rung in climb.rungs) and not any(rung.told for rung in climb.rungs)
+    if unexplained and only is None and not exact:
+        gather_evidence(climb)
+    findings = []
+    if unexplained:
+        pool = (lambda part: further(climb.domains[part])) if only is None else (lambda part: ())
+        findings = find(climb.observations, runner, runner.declared, partial(_again, runner, name), pool)
     facts = (
         {**passport(runner, rank), **special_facts(climb)} if only is None and exact and _alive(climb) else {}
     )

@@ -16,7 +16,13 @@ from npconv.testing.fault import Fault
 from npconv.testing.leftover import left_over
 from npconv.testing.mistaken import mistaken
 from npconv.testing.narrow import narrow_sums, saturated, unrepeatable
-from npconv.testing.observation import Observation, could_show, exact_case, observe, of_part
+from npconv.testing.observation import (
+    Observation,
+    could_show,
+    exact_case,
+    observe,
+    of_part,
+)
 from npconv.testing.probes import observed_formula
 from npconv.testing.running import Runner
 from npconv.testing.shrink import shrink
@@ -33,7 +39,6 @@ TOLD = {
     "shares": "gives out the memory of its inputs:",
     "type": "gives the wrong type:",
     "size": "writes a file of the wrong size:",
-    "missing": "has no result:",
 }
 
 
@@ -97,7 +102,7 @@ def _of_part(
     passing = [o for o in observations if not o.failed and o.kind != "refused"]
     if runner is not None and (chance := unrepeatable(part, observations, runner)):
         return [Finding(part, chance, True, smallest=str(_least(failing).problem))]
-    told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing, len(observations))]
+    told = [*_by_values(part, observations, runner, declared), *_by_kinds(part, failing)]
     findings = [Finding(part, t.sentence, t.named, _when(part, t, t.about, passing)) for t in told]
     first, about = findings[0], told[0].about
     asked = Asked(part, runner)
@@ -108,7 +113,7 @@ def _of_part(
     first.smallest = str(smallest.problem)
     if not meets(given(part, smallest.problem), first.trigger):
         first.trigger = UNCLEAR
-    first.reproduction = reproduce(smallest) if smallest.kind != "missing" else ""
+    first.reproduction = reproduce(smallest)
     if not first.named and runner is not None and smallest.kind in ("wrong", "shape"):
         first.formula = _formula(runner, part, smallest, failing)
     return findings
@@ -152,15 +157,12 @@ def _got_and_due(shaped: Sequence[Observation]) -> str:
     return f"got {got}, due {first.case.due.shape} on {first.problem}; in {count}"
 
 
-def _by_kinds(part: str, failing: Sequence[Observation], asked: int) -> list[Told]:
+def _by_kinds(part: str, failing: Sequence[Observation]) -> list[Told]:
     """What is to be said of calls that brought no comparable array, the most frequent kind first."""
     counts = Counter(o.kind for o in failing if o.kind in TOLD)
     told = []
     for kind, count in counts.most_common():
         about = [o for o in failing if o.kind == kind]
-        if kind == "missing":
-            told.append(Told(f"{part}: {count} of {asked} results are missing", True, about))
-            continue
         told.append(Told(f"{part}: {TOLD[kind]} {about[0].detail}; in {count} of its cases", True, about))
     return told
 
@@ -209,10 +211,8 @@ def given(part: str, problem: Problem) -> Problem:
 
 
 def _when(part: str, told: Told, failing: Sequence[Observation], passing: Sequence[Observation]) -> str:
-    """The trigger; nothing where one case, or a program that ended early, says nothing of conditions."""
-    if len(failing) + len(passing) == 1 or failing[0].kind == "missing":
-        return ""
-    if len(failing) == 1 and failing[0].kind == "hung":
+    """The trigger; nothing where a single case, or a single hang, says nothing of conditions."""
+    if len(failing) + len(passing) == 1 or len(failing) == 1 and failing[0].kind == "hung":
         return ""
     when = _of_cases(part, failing, passing)
     if NEAREST not in when:

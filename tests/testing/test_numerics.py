@@ -2,9 +2,11 @@
 
 from itertools import product
 
-import npconv
 import numpy as np
 import pytest
+from half_sums import half_sums_of_single_taps
+
+import npconv
 from npconv.problem import Problem
 from npconv.testing import check
 from npconv.testing.bounds import bounds
@@ -220,16 +222,7 @@ def test_a_low_precision_path_of_every_part_is_found(part):
 
 
 def test_half_sums_in_one_path_are_found_where_single_ones_are_declared():
-    def kernel(x, w, b, **p):
-        if w.shape[2:] != (1, 1):
-            return conv(x, w, b, **p)
-        total = np.float16(0)
-        for c in range(w.shape[1]):
-            tap = np.where(np.arange(w.shape[1])[:, None, None] == c, w, np.float16(0))
-            total = (total + conv(x, tap, None, **p)).astype(np.float16)
-        return total if b is None else (total + b[:, None, None]).astype(np.float16)
-
-    report = check(kernel, layers=False, input="float16")
+    report = check(half_sums_of_single_taps, layers=False, input="float16")
     assert report.verdict == "WRONG" and "beyond the bound, in 1 of 10 measures" in report.faults[0]
 
 
