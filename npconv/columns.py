@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import prod
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from npconv.plan import FEW, LONG, taps_innermost
 from npconv.scratch import give_back, lend
@@ -55,6 +56,41 @@ def large_product(
         give_back("product", kept)
     give_back("columns", columns)
     return into
+
+
+def product_by_rows(
+    product: Product, weight: np.ndarray, windows: np.ndarray, groups: int, into: np.ndarray
+) -> np.ndarray:
+    """Weight (O*w, C/G, KH, KW) and windows (N, C, KH, KW, OH, OW) -> `into`, (N, G, O/G, w, 1, OH, OW), filled.
+
+    Each row of windows is a product of its own.  For a tap column it reads one run of the input, over the
+    ends of rows, which is copied as it is; what it holds beyond OW in a row is not multiplied.
+    """
+    N, C, KH, KW, OH, OW = windows.shape
+    sample, channel, row, column, down, item = windows.strides
+    W = row // item
+    run = W * (KH - 1) + OW
+    kept = lend("columns", (N, OH, C, KW, KH * W), weight.dtype)
+    kept[..., :run] = as_strided(windows, (N, OH, C, KW, run), (sample, down, channel, column, item))
+    columns = kept.reshape(N, OH, groups, C // groups * KW * KH, W)[..., :OW]
+    rows = weight.swapaxes(2, 3).reshape(groups, len(weight) // groups, -1)
+    y = into.transpose(0, 5, 1, 2, 3, 4, 6)  # (N, OH, G, O/G, w, 1, OW)
+    if _join(y, 3, 6):
+        product(rows, columns, y.reshape(*y.shape[:3], -1, OW))
+    else:
+        y[...] = product(rows, columns, None).reshape(y.shape)
+    give_back("columns", kept)
+    return into
+
+
+def runs_over_rows(windows: np.ndarray, into: np.ndarray) -> bool:
+    """Whether outputs one below the other share a window, whose rows lie close in memory."""
+    *_, row, _, _, item = windows.strides
+    return (
+        into.shape[-3] == 1 < into.shape[-4]
+        and item == windows.itemsize
+        and 0 < row <= 2 * item * windows.shape[-1]
+    )
 
 
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from npconv import dtypes
-from npconv.columns import large_product
+from npconv.columns import large_product, product_by_rows, runs_over_rows
 from npconv.plan import SMALL, budget, plan
 from npconv.record import recorded
 from npconv.tiles import assemble
@@ -97,6 +97,8 @@ def slide(
     N, (O, C, KH, KW) = len(x), weight.shape
     windows = im2col(x, (KH, KW), stride, dilation)
     OH, OW = windows.shape[4:]
+    if into is not None and into.ndim == 7 and into.dtype == sums and runs_over_rows(windows, into):
+        return product_by_rows(product, weight.astype(sums, copy=False), windows, groups, into)
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
     rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
     if windows.size <= SMALL and N <= 32:

@@ -29,7 +29,7 @@ SMALL = 2**15  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
 FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed product
-ROWS = 20  # rows: with fewer, copying the columns costs more than multiplying them
+ROWS = 16  # rows: with fewer, copying the columns costs more than multiplying them
 
 _budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
 
@@ -82,13 +82,16 @@ class Part(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One axis of a phase; on it, `len(places)` neighbouring outputs may share each window.
+    """One axis of a phase; on it, `width` neighbouring outputs may share each window.
 
-    places: for each output of a window the taps that it meets, and where in the window they stand.
+    places: for the first outputs of a window, the taps that each meets, and where in the window they stand;
+    the next ones meet the same taps `move` places further, and so on.
     """
 
     outputs: slice
+    width: int
     places: tuple[tuple[slice, slice], ...]
+    move: int
     i: int
     k: int
     o: int
@@ -106,7 +109,12 @@ class Phase(NamedTuple):
     @property
     def widths(self) -> Shape:
         """How many outputs share a window, for each axis."""
-        return tuple(len(line.places) for line in self.lines)
+        return tuple(line.width for line in self.lines)
+
+    @property
+    def below(self) -> bool:
+        """Whether those outputs stand one below the other, and the windows of a row close together."""
+        return len(self.lines) == 2 and self.widths[1] == self.lines[1].s == 1 < self.widths[0]
 
     @property
     def shared(self) -> bool:
@@ -171,20 +179,21 @@ def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line
         if a < o and not apart:
             outputs, taps = len(range(a, o, P)), len(range(b, k, Q))
             places = ((slice(b, k, Q), slice(0, taps)),)
-            lines.append(Line(slice(a, o, P), places, i, taps, outputs, s * P // l, d * Q // l, start))
+            lines.append(Line(slice(a, o, P), 1, places, 0, i, taps, outputs, s * P // l, d * Q // l, start))
     return sorted(lines, key=lambda line: line.outputs.start)
 
 
 def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list[Line]]:
-    """The phases of an axis as one, and several outputs of a row to a window, where that pays."""
-    *_, (_, k, _, _, l, _, size) = axes
+    """The phases of an axis as one, and several neighbouring outputs to a window, where that pays."""
+    *_, (_, k, _, _, l, _, _) = axes
     phases = [l // gcd(s, l) for _, _, s, _, l, _, _ in axes]
     one_tap = all(k <= l for _, k, _, _, l, _, _ in axes)  # of each output: none is multiplied in vain
     if not one_tap and rows > ROWS:
         return lines
     widths = list(phases)
     if k > l:
-        widths[-1] = _width(size, phases[-1], ROWS // (rows * prod(phases[:-1])))
+        axis, most = _shared_axis(axes, phases, rows)
+        widths[axis] = _width(axes[axis][-1], phases[axis], most)
     for w, P, axis, found in zip(widths, phases, axes, lines):
         apart = any(line.d > 1 or line.s > line.k for line in found)  # a shared window would have gaps
         if w > 1 and (axis[-1] < w or len(found) < P or apart):
@@ -192,28 +201,48 @@ def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list
     return [found if w == 1 else _wide_lines(w, *axis) for w, axis, found in zip(widths, axes, lines)]
 
 
+def _shared_axis(axes: list[Shape], phases: list[int], rows: int) -> tuple[int, int]:
+    """Along which axis outputs share windows, and how many may.
+
+    Outputs one below the other leave whole rows of outputs, long runs to copy, so half as many pay.  Not
+    where a row's taps are the longer run, nor between phases.
+    """
+    *_, (_, k, s, d, _, _, o) = axes
+    below = ROWS // (2 * rows)
+    if len(axes) > 1 and max(phases) == 1 and not taps_innermost(k, o, s, d) and axes[-2][-1] >= below > 1:
+        return -2, below
+    return -1, ROWS // (rows * prod(phases[:-1]))
+
+
 def _width(size: int, least: int, most: int) -> int:
-    """The largest multiple of `least` up to `most`, or one that leaves no rest, if half as large or more."""
+    """A multiple of `least` up to `most` into which the size goes evenly, or nearly so."""
     possible = range(least, min(most, size) + 1, least) or range(least, least + 1)
     even = max((w for w in possible if size % w == 0), default=0)
-    return even if 2 * even >= possible[-1] else possible[-1]
+    if 2 * even >= possible[-1]:
+        return even
+    windows = -(-size // possible[-1])
+    return -(-size // (windows * least)) * least
 
 
 def _wide_lines(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line]:
-    """The outputs w*p' + a, with a < w, as one phase, and the rest that fills no window as it was."""
+    """The outputs w*p' + a, with a < w, as one phase, and the rest that fills no window as one window."""
     end = o // w * w
-    rest = _lines(i, k, s, d, l, lo - s * end, o - end)
-    shifted = [x._replace(outputs=slice(end + x.outputs.start, o, x.outputs.step)) for x in rest]
-    return [_wide_line(w, i, k, s, d, l, lo, end), *shifted]
+    wide = [_wide_line(w, i, k, s, d, l, lo, end)]
+    if end < o:
+        rest = _wide_line(o - end, i, k, s, d, l, lo - s * end, o - end)
+        wide.append(rest._replace(outputs=slice(end, o)))
+    return wide
 
 
 def _wide_line(w: int, i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> Line:
     """All outputs w*p' + a, with a < w, as one phase: output a meets its taps from its own place on."""
-    each = [_lines(i, k, s, d, l, lo - s * a, 1)[0] for a in range(w)]
-    first = max(line.lo for line in each)
-    places = tuple((line.places[0][0], slice(first - line.lo, first - line.lo + line.k)) for line in each)
-    window = max(place.stop for _, place in places)
-    return Line(slice(0, o), places, i, window, o // w, s * w // l, 1, first)
+    P = l // gcd(s, l)
+    phases = [_lines(i, k, s, d, l, lo - s * a, 1)[0] for a in range(min(P, w))]
+    move = s * P // l
+    first = max(line.lo for line in phases)
+    places = tuple((line.places[0][0], slice(first - line.lo, first - line.lo + line.k)) for line in phases)
+    window = max(place.stop + (w - 1 - a) // P * move for a, (_, place) in enumerate(places))
+    return Line(slice(0, o), w, places, move, i, window, o // w, max(s * w // l, 1), 1, first)
 
 
 def _cuts_a_shared_window(phase: Phase) -> bool:
@@ -232,7 +261,8 @@ def _phase(
     """The phase with its parts and tiles."""
     rank = len(lines)
     whole = [groups, samples, channels, *(x.k for x in lines), *(x.o for x in lines)]
-    size = _cut(whole, lines, rows * prod(len(x.places) for x in lines), itemsize, budget)
+    rows_made = rows * prod(x.width for x in lines)
+    size = _cut(whole, lines, rows_made, itemsize, budget)
     if size[C] < channels:
         size[G] = 1  # so that the channels of a part are neighbours
     cuts = [[slice(a, min(a + n, end)) for a in range(0, end, n)] for n, end in zip(size, whole)]

@@ -40,8 +40,8 @@ def give_back(purpose: str, lent: np.ndarray) -> None:
         vars(_kept)[purpose] = piece
 
 
-def lend_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeros for a border."""
-    zeros = lend("border", shape, dtype)
+def lend_zeros(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The same, filled with zeros."""
+    zeros = lend(purpose, shape, dtype)
     zeros[...] = 0
     return zeros

@@ -5,15 +5,16 @@ The plan says which pieces; here they are cut out, padded, and written or added 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from npconv.plan import Part, Phase
-from npconv.scratch import give_back, lend_zeros
+from npconv.plan import Line, Part, Phase
+from npconv.scratch import give_back, lend, lend_zeros
 from npconv.transforms import pad
 
 Slide = Callable[..., np.ndarray]
@@ -36,7 +37,9 @@ def assemble(
     for phase in phases:
         outputs = _by_window(output[_spatial(x.outputs for x in phase.lines)], phase.widths)
         for part in phase.parts:
-            _add_part(slide, outputs, input, _rows(weight, phase, part), phase, part, sums)
+            rows = _rows(weight, phase, part)
+            _add_part(slide, outputs, input, rows, phase, part, sums)
+            give_back("rows", rows)
     return output.reshape(shape)
 
 
@@ -54,7 +57,7 @@ def _add_part(
     for tile in part.tiles:
         into = outputs[tile.output]
         straight = into if part.first else None
-        x = pad(input[tile.input], tile.padding, lend_zeros)
+        x = pad(input[tile.input], tile.padding, _border)
         made = slide(x, rows, stride, dilation, part.groups, sums, straight)
         if not part.first:
             into += made.reshape(into.shape)
@@ -62,6 +65,10 @@ def _add_part(
             into[...] = made.reshape(into.shape)
         give_back("border", x)
         del x, made  # before the next tile's
+
+
+def _border(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return lend_zeros("border", shape, dtype)
 
 
 def _empty(shape: tuple[int, ...], groups: int, weight: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -86,20 +93,35 @@ def _spatial(index: Iterable[Any]) -> tuple[Any, ...]:
 
 def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
     """A part of the weight: (O, C/G, *k), or (O*w, C/G, *window) where windows are shared."""
-    rows = weight[_spatial(slice(None) if len(x.places) > 1 else x.places[0][0] for x in phase.lines)]
+    rows = weight[_spatial(slice(None) if x.width > 1 else x.places[0][0] for x in phase.lines)]
     if prod(phase.widths) == 1:
         rows = rows[part.weight]
         if min(rows.strides) >= 0 or prod(rows.shape[2:]) == 1:
             return rows
         # BLAS takes no backward strides.  With its outputs innermost the copy is several times faster.
-        return np.moveaxis(np.ascontiguousarray(np.moveaxis(rows, 0, -1)), -1, 0)
-    O, channels, *taps = part.weight
-    window = [q.stop - q.start for q in taps]
-    outputs = len(range(len(weight))[O])
-    wide = np.zeros((outputs, *phase.widths, channels.stop - channels.start, *window), rows.dtype)
-    whole = [[(q, slice(None))] if len(x.places) == 1 else x.places for x, q in zip(phase.lines, taps)]
-    for places in product(*map(enumerate, whole)):
-        a = [number for number, _ in places]
-        met, at = zip(*(place for _, place in places))
-        wide[(slice(None), *a, slice(None), *at)] = rows[(O, channels, *met)]
-    return wide.reshape(-1, *wide.shape[1 + len(taps) :])
+        turned = lend("rows", (*rows.shape[1:], len(rows)), rows.dtype)
+        turned[...] = np.moveaxis(rows, 0, -1)
+        return np.moveaxis(turned, -1, 0)
+    lines, (O, channels, *taps) = phase.lines, part.weight
+    rows = rows[O, channels]
+    if phase.below:  # the order of taps in which columns.by_rows reads them
+        return _stretched(rows.swapaxes(2, 3), lines[::-1], taps[::-1]).swapaxes(2, 3)
+    return _stretched(rows, lines, taps)
+
+
+def _stretched(rows: np.ndarray, lines: Sequence[Line], taps: Sequence[slice]) -> np.ndarray:
+    """(O, C/G, *k) -> (O*w, C/G, *window): each row once for every output of a window, where it meets its taps."""
+    (O, channels), rank, every = rows.shape[:2], len(lines), slice(None)
+    wide = lend_zeros(
+        "rows", (O, *(x.width for x in lines), channels, *(q.stop - q.start for q in taps)), rows.dtype
+    )
+    whole = [x.places if x.width > 1 else ((q, every),) for x, q in zip(lines, taps)]
+    for chosen in product(*map(enumerate, whole)):
+        outputs = [slice(first, None, len(places)) for (first, _), places in zip(chosen, whole)]
+        met, at = zip(*(place for _, place in chosen))
+        # (O, *w, C/G, *k): the taps of the first of these outputs; the next one's stand `move` further.
+        y = wide[(every, *outputs, every, *at)]
+        steps = [step + x.move * tap for x, step, tap in zip(lines, y.strides[1:], y.strides[-rank:])]
+        y = as_strided(y, y.shape, (y.strides[0], *steps, *y.strides[1 + rank :]))
+        y[...] = rows[(every, *(None for _ in lines), every, *met)]
+    return wide.reshape(-1, *wide.shape[1 + rank :])

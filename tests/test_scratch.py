@@ -53,7 +53,7 @@ def test_memory_of_somebody_else_is_never_kept():
 
 def test_zeros_are_zeros_whatever_was_there():
     for _ in range(2):
-        zeros = lend_zeros(FIT, FLOAT)
+        zeros = lend_zeros("border", FIT, FLOAT)
         assert not zeros.any()
         zeros[...] = 7
         give_back("border", zeros)
