@@ -21,8 +21,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from npconv import dtypes
-from npconv.columns import large_product, product_by_rows, runs_over_rows
-from npconv.plan import SMALL, budget, plan
+from npconv.columns import fits_in_one, large_product, product_by_rows, runs_over_rows
+from npconv.plan import budget, plan
 from npconv.record import recorded
 from npconv.tiles import assemble
 from npconv.transforms import dilate, pad
@@ -101,7 +101,7 @@ def slide(
         return product_by_rows(product, weight.astype(sums, copy=False), windows, groups, into)
     # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
     rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
-    if windows.size <= SMALL and N <= 32:
+    if fits_in_one(windows, stride[1], dilation[1]):
         # (N, C, KH, KW, OH, OW) -> (N, G, C/G*KH*KW, OH*OW)
         columns = windows.reshape(N, groups, C * KH * KW, OH * OW).astype(sums, copy=False)
         made = product(rows, columns)

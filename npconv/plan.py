@@ -25,7 +25,8 @@ from npconv.arguments import Pair, Shape
 
 LARGEST = 2**40  # bytes of a result or a padded input: no machine holds more, and the tiles would not end
 SPREAD = 64  # a small problem's padded and dilated input may be so much larger than its columns
-SMALL = 2**15  # column elements: below, a cut costs more than it saves
+TINY = 2**13
+SMALL = 2**17  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
 FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed product
@@ -146,8 +147,9 @@ def plan(
         if elements * itemsize > LARGEST:
             raise MemoryError(f"the {name} would have {elements} elements; this is more than 2**40 bytes")
     spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
-    small = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD) <= SMALL
-    if small and O * channels * prod(k) * itemsize <= budget // 2:  # the weight may be copied, too
+    columns = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD)
+    weights = O * channels * prod(k)  # may be copied, too
+    if columns <= SMALL and (columns + weights) * itemsize <= budget // 2:
         return Plan((N, O, *o), ())
     axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
     lines = [_lines(*axis) for axis in axes]
@@ -185,6 +187,7 @@ def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line
 
 def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list[Line]]:
     """The phases of an axis as one, and several neighbouring outputs to a window, where that pays."""
+    axes = [_own(axis, found) for axis, found in zip(axes, lines)]
     *_, (_, k, _, _, l, _, _) = axes
     phases = [l // gcd(s, l) for _, _, s, _, l, _, _ in axes]
     one_tap = all(k <= l for _, k, _, _, l, _, _ in axes)  # of each output: none is multiplied in vain
@@ -198,7 +201,31 @@ def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list
         apart = any(line.d > 1 or line.s > line.k for line in found)  # a shared window would have gaps
         if w > 1 and (axis[-1] < w or len(found) < P or apart):
             return lines
-    return [found if w == 1 else _wide_lines(w, *axis) for w, axis, found in zip(widths, axes, lines)]
+    return [_shared(w, axis, found) if w > 1 else found for w, axis, found in zip(widths, axes, lines)]
+
+
+def _own(axis: Shape, phases: list[Line]) -> Shape:
+    """The only phase of an axis as the convolution that it is; where there are more, all of them."""
+    if len(phases) != 1:
+        return axis
+    (x,) = phases
+    return x.i, x.k, x.s, x.d, 1, x.lo, x.o
+
+
+def _shared(w: int, axis: Shape, phases: list[Line]) -> list[Line]:
+    """The axis with w outputs to a window; those of a single phase are found again among all outputs."""
+    wide = _wide_lines(w, *axis)
+    if len(phases) != 1:
+        return wide
+    a, P = phases[0].outputs.start, phases[0].outputs.step
+    ((taps, _),) = phases[0].places
+    return [
+        x._replace(
+            outputs=slice(a + P * x.outputs.start, a + P * x.outputs.stop, P),
+            places=tuple((taps, at) for _, at in x.places),
+        )
+        for x in wide
+    ]
 
 
 def _shared_axis(axes: list[Shape], phases: list[int], rows: int) -> tuple[int, int]:
