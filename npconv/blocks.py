@@ -27,9 +27,9 @@ def weight_gradient(input: np.ndarray, grad_output: np.ndarray, geometry: Geomet
            [[ 8, 10]]])
     """
     G, share = geometry.G, max(budget() // 2, 1)
-    if G == 1 or geometry.N == 1 or input.nbytes <= share:
+    if G == 1 or geometry.N == 1 or input.nbytes <= share // 16:
         return grad.weight_gradient(input, grad_output, geometry)
-    n = max(share * G // input.nbytes, 1)  # groups a block; one alone is not laid out anew
+    n = min(max(share * G // input.nbytes, 1), G)  # groups a block; one alone is not laid out anew
     with scratch_budget(share):
         blocks = [_block(input, grad_output, geometry, g, min(g + n, G)) for g in range(0, G, n)]
     return np.concatenate(blocks)

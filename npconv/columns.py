@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from npconv.plan import FEW, LONG, SMALL, TINY, taps_innermost
+from npconv.plan import FEW, LONG, SMALL, TINY, budget, taps_innermost
 from npconv.scratch import give_back, lend
 
 
@@ -21,8 +21,10 @@ Product = Callable[..., np.ndarray]
 def fits_in_one(windows: np.ndarray, stride: int, dilation: int) -> bool:
     """Whether a plain copy of the windows is as good as any: they are few, or their outputs the longer runs."""
     N, _, _, KW, _, OW = windows.shape
-    few = windows.size <= TINY or windows.size <= SMALL and not taps_innermost(KW, OW, stride, dilation)
-    return few and N <= 32
+    if windows.size > TINY:
+        small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
+        return small and N <= 32 and not taps_innermost(KW, OW, stride, dilation)
+    return N <= 32
 
 
 def large_product(

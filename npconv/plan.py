@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import product
-from math import gcd, prod
+from math import gcd, isqrt, prod
 from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
@@ -115,7 +115,7 @@ class Phase(NamedTuple):
     @property
     def below(self) -> bool:
         """Whether those outputs stand one below the other, and the windows of a row close together."""
-        return len(self.lines) == 2 and self.widths[1] == self.lines[1].s == 1 < self.widths[0]
+        return below(self.lines)
 
     @property
     def shared(self) -> bool:
@@ -148,8 +148,8 @@ def plan(
             raise MemoryError(f"the {name} would have {elements} elements; this is more than 2**40 bytes")
     spread = prod(l * (i - 1) + 1 + max(lo, 0) + max(hi, 0) for i, l, lo, hi in zip(i, input_dilation, *ends))
     columns = N * groups * channels * max(prod(k) * prod(o), spread // SPREAD)
-    weights = O * channels * prod(k)  # may be copied, too
-    if columns <= SMALL and (columns + weights) * itemsize <= budget // 2:
+    copied = columns + O * channels * prod(k) + N * groups * channels * spread
+    if columns <= SMALL and copied * itemsize <= budget // 2:
         return Plan((N, O, *o), ())
     axes = list(zip(i, k, stride, dilation, input_dilation, ends[0], o))
     lines = [_lines(*axis) for axis in axes]
@@ -188,20 +188,19 @@ def _lines(i: int, k: int, s: int, d: int, l: int, lo: int, o: int) -> list[Line
 def _widened(axes: list[Shape], lines: list[list[Line]], rows: int) -> list[list[Line]]:
     """The phases of an axis as one, and several neighbouring outputs to a window, where that pays."""
     axes = [_own(axis, found) for axis, found in zip(axes, lines)]
-    *_, (_, k, _, _, l, _, _) = axes
     phases = [l // gcd(s, l) for _, _, s, _, l, _, _ in axes]
     one_tap = all(k <= l for _, k, _, _, l, _, _ in axes)  # of each output: none is multiplied in vain
     if not one_tap and rows > ROWS:
         return lines
     widths = list(phases)
-    if k > l:
+    if not one_tap:
         axis, most = _shared_axis(axes, phases, rows)
         widths[axis] = _width(axes[axis][-1], phases[axis], most)
-    for w, P, axis, found in zip(widths, phases, axes, lines):
+    for w, P, own, found in zip(widths, phases, axes, lines):
         apart = any(line.d > 1 or line.s > line.k for line in found)  # a shared window would have gaps
-        if w > 1 and (axis[-1] < w or len(found) < P or apart):
+        if w > 1 and (own[-1] < w or len(found) < P or apart):
             return lines
-    return [_shared(w, axis, found) if w > 1 else found for w, axis, found in zip(widths, axes, lines)]
+    return [_shared(w, own, found) if w > 1 else found for w, own, found in zip(widths, axes, lines)]
 
 
 def _own(axis: Shape, phases: list[Line]) -> Shape:
@@ -231,14 +230,19 @@ def _shared(w: int, axis: Shape, phases: list[Line]) -> list[Line]:
 def _shared_axis(axes: list[Shape], phases: list[int], rows: int) -> tuple[int, int]:
     """Along which axis outputs share windows, and how many may.
 
-    Outputs one below the other leave whole rows of outputs, long runs to copy, so half as many pay.  Not
-    where a row's taps are the longer run, nor between phases.
+    One below the other they leave whole rows of outputs, long runs to copy.  Side by side they pay where the
+    rows' taps are the longer run, or where there are many; and never more than windows, as both are copied.
     """
-    *_, (_, k, s, d, _, _, o) = axes
-    below = ROWS // (2 * rows)
-    if len(axes) > 1 and max(phases) == 1 and not taps_innermost(k, o, s, d) and axes[-2][-1] >= below > 1:
-        return -2, below
-    return -1, ROWS // (rows * prod(phases[:-1]))
+    *_, (_, k, s, d, l, _, o) = axes
+    taps, outputs = (prod(axis[n] for axis in axes) for n in (1, -1))
+    even = isqrt(outputs // rows)
+    below, beside = min(ROWS // (2 * rows), even), min(ROWS // rows, even)
+    turned, alone = taps_innermost(k, o, s, d), max(phases) == 1
+    if alone and not turned and len(axes) == 2 and axes[0][1] >= 2 * axes[0][2] and axes[0][-1] >= below > 1:
+        return 0, below
+    if turned or not alone or taps >= 8 and k >= 2 * s and 8 * rows <= ROWS:
+        return -1, beside if k > max(s, l) else 1
+    return -1, 1
 
 
 def _width(size: int, least: int, most: int) -> int:
@@ -312,6 +316,11 @@ def _phase(
     return Phase(lines, tuple(parts))
 
 
+def below(lines: tuple[Line, ...]) -> bool:
+    """Whether only outputs one below the other share a window, and the windows of a row close together."""
+    return len(lines) == 2 and lines[1].width == lines[1].s == 1 < lines[0].width
+
+
 def taps_innermost(k: int, o: int, s: int, d: int) -> bool:
     """Whether a row's taps are a longer and denser run through the input than its outputs are."""
     return k * s > o * d
@@ -334,7 +343,10 @@ def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, bu
 
     def columns() -> int:
         dense = size[long[0]] == 1 or not in_sum and length() >= LONG * size[N]
-        return 0 if pointwise and dense and not padded else itemsize * prod(size)
+        if pointwise and dense and not padded:
+            return 0
+        beyond = lines[-1].d * (lines[-1].k - 1) if below(lines) else 0  # what runs hold between rows
+        return itemsize * (prod(size) // size[-1]) * (size[-1] + beyond)
 
     def scratch() -> int:
         spans = [x.s * (size[p] - 1) + x.d * (size[q] - 1) + 1 for x, p, q in zip(lines, outputs, taps)]

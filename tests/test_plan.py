@@ -22,7 +22,7 @@ CASES = [case for rank in (1, 2, 3) for case in random_cases(rank, 15, (rank,))]
 def cut_small(monkeypatch):
     """Limits so low that small problems are cut as large ones are."""
     for module in map(importlib.import_module, ("npconv.plan", "npconv.conv", "npconv.columns")):
-        for name, value in (("SMALL", 0), ("LONG", 4), ("TILE", 600)):
+        for name, value in (("TINY", 0), ("SMALL", 0), ("LONG", 4), ("TILE", 600)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     plan.cache_clear()
@@ -212,10 +212,51 @@ def test_phases_are_as_few_as_taps_however_long_the_stride():
     assert [phase.lines[-1].outputs.start for phase in far.phases] == [0, 1]
 
 
-@pytest.mark.parametrize("k, s, shared", [(3, 2, True), (3, 3, True), (3, 4, False), (2, 100, False)])
-def test_windows_with_gaps_between_them_are_not_shared(k, s, shared):
+@pytest.mark.parametrize(
+    "k, s, shared",
+    [(9, 1, True), (9, 8, True), (9, 9, False), (9, 10, False), (7, 1, False), (2, 100, False)],
+)
+def test_outputs_side_by_side_share_windows_that_overlap_and_have_many_taps(k, s, shared):
     cut = plan((1, 1, 10**7), (1, 1, k), (s,), ((0, 0),), (1,), (1,), 1, 4, 2**26)
     assert (prod(cut.phases[0].widths) > 1) == shared
+
+
+@pytest.mark.parametrize(
+    "taps, stride, widths", [((3, 3), 1, {8}), ((5, 1), 2, {8}), ((1, 3), 1, {1}), ((3, 3), 2, {1})]
+)
+def test_outputs_one_below_the_other_share_windows_that_overlap_by_half(taps, stride, widths):
+    cut = plan((1, 90, 322, 322), (90, 1, *taps), (stride,) * 2, ((0, 0),) * 2, (1, 1), (1, 1), 90, 4, 2**26)
+    assert {phase.widths[0] for phase in cut.phases if phase.lines[0].o > 1} == widths
+
+
+@pytest.mark.parametrize(
+    "stride, dilation", [((1, 1), (1, 1)), ((1, 1), (1, 3)), ((2, 1), (1, 2)), ((2, 2), (1, 1))]
+)
+@pytest.mark.parametrize("taps, groups", [((3, 3), 24), ((4, 1), 24), ((7, 5), 24), ((2, 3), 12)])
+@pytest.mark.parametrize("size", [(21, 40), (32, 31)])
+def test_windows_that_are_shared_one_below_the_other_give_what_those_of_single_outputs_do(
+    taps, groups, size, stride, dilation, monkeypatch
+):
+    x, w = integers((2, 24, *size)), integers((24, 24 // groups, *taps))
+    for array in (x, np.asfortranarray(x), x[..., ::-1], np.repeat(x, 2, 3)[..., ::2]):
+        parameters = dict(stride=stride, dilation=dilation, groups=groups)
+        parameters = [{**parameters, "padding": padding} for padding in (0, 2, ((1, 0), (0, 3)))]
+        shared = [conv(array, w, **p) for p in parameters]
+        with monkeypatch.context() as m:
+            m.setattr(importlib.import_module("npconv.plan"), "ROWS", 0)
+            plan.cache_clear()
+            single = [conv(array, w, **p) for p in parameters]
+        plan.cache_clear()
+        assert all(np.array_equal(a, b) for a, b in zip(shared, single))
+
+
+def test_a_phase_that_is_the_only_one_shares_its_windows():
+    # Stride and dilation 2: odd inputs meet no tap, and the even ones are a convolution without gaps.
+    (phase,) = phases_of_input_gradient(i=400, k=3, s=2, d=2, C=2, O=40, i_row=9).phases
+    assert phase.widths == (1, 1)
+    (phase,) = phases_of_input_gradient(i=40000, k=9, s=2, d=2, C=2, O=40).phases
+    assert phase.widths == (1, 8)
+    assert phase.lines[1].outputs.step == 2
 
 
 def test_few_channels_share_their_windows():
