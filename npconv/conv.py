@@ -110,7 +110,7 @@ def slide(
         if made is into:
             return made
     made = made.reshape(N, O, OH, OW)
-    return dtypes.settled(made) if result_type(x, weight) == dtypes.INT64 else made
+    return dtypes.settled(made) if result_type(x, weight) is dtypes.INT64 else made
 
 
 def product(rows: np.ndarray, columns: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -7,7 +7,7 @@ and dtypes it makes recipes, once; carrying them out for the arrays only walks t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,14 +33,14 @@ class View(NamedTuple):
 NO_BATCH = View(lambda x: x[None], lambda y: y[0])
 
 
-Kind = tuple[str, Shape, np.dtype]  # what of a named array decides how it is computed with
+Kind = tuple[Shape, np.dtype]  # what of an array decides how it is computed with
 Way = tuple[Callable[[np.ndarray], np.ndarray], ...]  # moves, one after the other
 
 
 class Step(NamedTuple):
     """A term carried out: each array takes its way in, `apply` makes one of them, which takes the way out."""
 
-    takes: tuple[tuple[str, Way], ...]
+    takes: tuple[tuple[int, Way], ...]  # which of the arrays, and its way
     apply: Callable[..., np.ndarray]
     out: Way
 
@@ -62,36 +62,35 @@ class Form:
     maps: Mapping[str, Map]
     shapes: Mapping[str, Shape]
     views: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
-    _recipes: dict[tuple[Rule, tuple[Kind, ...]], tuple[Recipe | None, ...]] = field(
+    _recipes: dict[tuple[Rule, tuple[Kind | None, ...]], tuple[Recipe | None, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def evaluate(self, rule: Rule, *arrays: Any) -> Any:
         """The rule's result for these arrays; None stands for an array that is not there."""
-        named = {}
-        for name, array in zip(rule.arrays, arrays):
-            if array is not None:
-                named[name] = np.asarray(array)
-            elif name not in rule.optional:
-                raise TypeError(f"{name}: it is None; it must be an array")
-        kinds = tuple([(name, array.shape, array.dtype) for name, array in named.items()])
+        there = [array if array is None else np.asarray(array) for array in arrays]
+        kinds = tuple([array if array is None else (array.shape, array.dtype) for array in there])
         recipes = self._recipes.get((rule, kinds)) or self._prepare(rule, kinds)
-        results = [recipe and self._sum(recipe, named) for recipe in recipes]
+        results = [recipe and self._sum(recipe, there) for recipe in recipes]
         if rule.result is not None:
             return rule.result(*results)
         return tuple(results) if len(results) > 1 else results[0]
 
-    def _prepare(self, rule: Rule, kinds: tuple[Kind, ...]) -> tuple[Recipe | None, ...]:
+    def _prepare(self, rule: Rule, kinds: tuple[Kind | None, ...]) -> tuple[Recipe | None, ...]:
         """All that shapes and dtypes decide, once: whether the arrays fit, and a recipe for each sum."""
-        self._check(rule, kinds)
-        shapes = {name: shape for name, shape, _ in kinds}
-        dtype_of = {name: dtype for name, _, dtype in kinds}
-        recipes = tuple(self._recipe(s, shapes, dtype_of) for s in rule.sums)
+        named = {name: kind for name, kind in zip(rule.arrays, kinds) if kind is not None}
+        for name in rule.arrays:
+            if name not in named and name not in rule.optional:
+                raise TypeError(f"{name}: it is None; it must be an array")
+        shapes = {name: shape for name, (shape, _) in named.items()}
+        self._check(rule, shapes)
+        dtype_of = {name: dtype for name, (_, dtype) in named.items()}
+        recipes = tuple(self._recipe(s, rule.arrays, shapes, dtype_of) for s in rule.sums)
         self._recipes[rule, kinds] = recipes
         return recipes
 
-    def _check(self, rule: Rule, kinds: tuple[Kind, ...]) -> None:
-        for name, shape, _ in kinds:
+    def _check(self, rule: Rule, shapes: Mapping[str, Shape]) -> None:
+        for name, shape in shapes.items():
             role = rule.role(name) or name  # an array that no term takes must fit all the same
             if role in self.shapes and shape != self.shapes[role]:
                 others = (
@@ -102,7 +101,13 @@ class Form:
                     f"{' and '.join(others)} and the parameters given"
                 )
 
-    def _recipe(self, s: Sum, shapes: Mapping[str, Shape], dtype_of: Mapping[str, np.dtype]) -> Recipe | None:
+    def _recipe(
+        self,
+        s: Sum,
+        arrays: tuple[str, ...],
+        shapes: Mapping[str, Shape],
+        dtype_of: Mapping[str, np.dtype],
+    ) -> Recipe | None:
         if s.belongs_to and s.belongs_to not in shapes:
             return None
         terms = [term for term in s.terms if term.names <= shapes.keys()]
@@ -114,7 +119,7 @@ class Form:
             result = dtype_of[used[0]]  # nothing is added, so no integer needs int64
         shape = self.shapes[s.terms[0].gives] if s.terms else shapes[s.name]
         steps = tuple(
-            self._step(term, dtype_of, working) for term in terms if not self._is_empty(term, shapes)
+            self._step(term, arrays, dtype_of, working) for term in terms if not self._is_empty(term, shapes)
         )
         real = s.belongs_to is not None and dtype_of[s.belongs_to].kind != "c" and result.kind == "c"
         return Recipe(steps, shape, dtypes.real_type(result) if real else result, real)
@@ -123,21 +128,24 @@ class Form:
         """Whether a term is an empty sum, which is zero, or has no elements at all."""
         return 0 in self.shapes[term.gives] or any(0 in shapes[name] for name in term.names)
 
-    def _step(self, term: Term, dtype_of: Mapping[str, np.dtype], working: np.dtype) -> Step:
+    def _step(
+        self, term: Term, arrays: tuple[str, ...], dtype_of: Mapping[str, np.dtype], working: np.dtype
+    ) -> Step:
         names = dict(term.takes)
+        place = {role: arrays.index(name) for role, name in names.items()}
         way = {role: self._way_in(role, dtype_of[name], working) for role, name in names.items()}
         if term.gives == "bias":
             (role,) = names
-            return Step(((names[role], way[role]),), dtypes.sum_over_positions, ())
+            return Step(((place[role], way[role]),), dtypes.sum_over_positions, ())
         out = tuple(view.outward for view in self.views.get(term.gives, ())[::-1])
         if len(names) == 1:  # a bias on its way to the output, or an array that is only padded
             (role,) = names
-            return Step(((names[role], way[role]),), _own, out)
+            return Step(((place[role], way[role]),), _own, out)
         first, second = TAKES[term.gives]
         if term.gives != "output" and working.kind == "c":
             # L is real: its gradient is dL/dRe + i*dL/dIm, which conjugates what the map was linear in.
             way[first if second == "output" else second] += (np.conj,)
-        takes = tuple((names[role], way[role]) for role in (first, second))
+        takes = tuple((place[role], way[role]) for role in (first, second))
         return Step(takes, lambda a, b: self.maps[term.gives](a, b, self.geometry), out)
 
     def _way_in(self, role: str, dtype: np.dtype, working: np.dtype) -> Way:
@@ -147,11 +155,11 @@ class Form:
             return (*way, lambda array: array.reshape(1, -1, *(1 for _ in self.geometry.axes)))
         return (*way, *(view.inward for view in self.views.get(role, ())))
 
-    def _sum(self, recipe: Recipe, named: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _sum(self, recipe: Recipe, arrays: Sequence[np.ndarray | None]) -> np.ndarray:
         steps, shape, result, real = recipe
         if not steps:
             return np.zeros(shape, result)
-        summed = dtypes.total([_carried_out(step, named) for step in steps])
+        summed = dtypes.total([_carried_out(step, arrays) for step in steps])
         if real:
             summed = summed.real
         if summed.shape != shape:
@@ -161,9 +169,10 @@ class Form:
         return summed.astype(result, order="C", copy=False)
 
 
-def _carried_out(step: Step, named: Mapping[str, np.ndarray]) -> np.ndarray:
-    arrays = [_through(way, named[name]) for name, way in step.takes]
-    return _through(step.out, step.apply(*arrays))
+def _carried_out(step: Step, arrays: Sequence[Any]) -> np.ndarray:
+    taken = [_through(way, arrays[place]) if way else arrays[place] for place, way in step.takes]
+    made = step.apply(*taken)
+    return _through(step.out, made) if step.out else made
 
 
 def _through(way: Way, array: np.ndarray) -> np.ndarray:

@@ -246,11 +246,11 @@ def kept(build: Callable[P, Form]) -> Callable[P, Form]:
 def _exact(arguments: Iterable[Any]) -> bool:
     """Whether these are ints, strings, None and tuples of such, so that equal ones are the same."""
     for argument in arguments:
-        kind = type(argument)
-        if kind is tuple:
-            if not _exact(argument):
-                return False
-        elif kind is not int and kind is not str and argument is not None:
+        if type(argument) is tuple:
+            for entry in argument:
+                if type(entry) is not int and not _exact((entry,)):
+                    return False
+        elif type(argument) is not int and type(argument) is not str and argument is not None:
             return False
     return True
 
