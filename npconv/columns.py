@@ -11,36 +11,42 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from npconv.plan import FEW, LONG, SMALL, TINY, budget, taps_innermost
+from npconv.plan import LONG, SMALL, budget
 from npconv.scratch import give_back, lend
+from npconv.sharing import taps_innermost
 
+TINY = 2**13  # column elements: up to so many, any order of copying them is as good
+FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed product
 
 Product = Callable[..., np.ndarray]
 
 
-def fits_in_one(windows: np.ndarray, stride: int, dilation: int) -> bool:
-    """Whether a plain copy of the windows is as good as any: they are few, or their outputs the longer runs."""
+def in_one_copy(windows: np.ndarray, stride: int, dilation: int) -> bool:
+    """Whether a plain copy of the windows is as good as any: they are few, or their outputs the longer runs.
+
+    `stride` and `dilation` are those of the last axis.
+    """
     N, _, _, KW, _, OW = windows.shape
-    if windows.size > TINY:
-        small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
-        return small and N <= 32 and not taps_innermost(KW, OW, stride, dilation)
-    return N <= 32
+    small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
+    runs = windows.size <= TINY or small and not taps_innermost(KW, OW, stride, dilation)
+    return runs and N <= 32
 
 
 def large_product(
     product: Product,
-    rows: np.ndarray,
+    weight: np.ndarray,
     windows: np.ndarray,
+    groups: int,
     stride: int,
     dilation: int,
     into: np.ndarray | None,
 ) -> np.ndarray:
-    """Rows (G, O/G, K) and windows (N, C, KH, KW, OH, OW) -> (N, G, O/G, OH, OW), or `into`, filled.
-
-    `stride` and `dilation` are those of the last axis.
-    """
-    (groups, O, K), sums = rows.shape, rows.dtype
+    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> (N, G, O/G, OH, OW), or `into`, filled."""
+    if into is not None and _runs_over_rows(windows, into):
+        return _product_by_rows(product, weight, windows, groups, into)
     N, C, KH, KW, OH, OW = windows.shape
+    O, K, sums = len(weight) // groups, C // groups * KH * KW, weight.dtype
+    rows = weight.reshape(groups, O, K)
     # Samples with few columns stand side by side in one product.
     B, n = (N, 1) if OH * OW >= LONG else (1, N)
     # (N, C, KH, KW, OH, OW) -> (B, G, C/G, KH, KW, n, OH, OW)
@@ -67,10 +73,17 @@ def large_product(
     return into
 
 
-def product_by_rows(
+def _runs_over_rows(windows: np.ndarray, into: np.ndarray) -> bool:
+    """Whether only outputs one below the other share a window, and its rows lie close in memory."""
+    *_, down, along, _, OW = into.shape
+    *_, row, _, _, item = windows.strides
+    return down > 1 == along and item == windows.itemsize and 0 < row <= 2 * item * OW
+
+
+def _product_by_rows(
     product: Product, weight: np.ndarray, windows: np.ndarray, groups: int, into: np.ndarray
 ) -> np.ndarray:
-    """Weight (O*w, C/G, KH, KW) and windows (N, C, KH, KW, OH, OW) -> `into`, (N, G, O/G, w, 1, OH, OW), filled.
+    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> `into`, (N, G, O/G, w, 1, OH, OW), filled.
 
     Each row of windows is a product of its own.  For a tap column it reads one run of the input, over the
     ends of rows, which is copied as it is; what it holds beyond OW in a row is not multiplied.
@@ -84,22 +97,12 @@ def product_by_rows(
     columns = kept.reshape(N, OH, groups, C // groups * KW * KH, W)[..., :OW]
     rows = weight.swapaxes(2, 3).reshape(groups, len(weight) // groups, -1)
     y = into.transpose(0, 5, 1, 2, 3, 4, 6)  # (N, OH, G, O/G, w, 1, OW)
-    if _join(y, 3, 6):
+    if y.dtype == weight.dtype and _join(y, 3, 6):
         product(rows, columns, y.reshape(*y.shape[:3], -1, OW))
     else:
         y[...] = product(rows, columns, None).reshape(y.shape)
     give_back("columns", kept)
     return into
-
-
-def runs_over_rows(windows: np.ndarray, into: np.ndarray) -> bool:
-    """Whether outputs one below the other share a window, whose rows lie close in memory."""
-    *_, row, _, _, item = windows.strides
-    return (
-        into.shape[-3] == 1 < into.shape[-4]
-        and item == windows.itemsize
-        and 0 < row <= 2 * item * windows.shape[-1]
-    )
 
 
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from npconv import dtypes
-from npconv.columns import fits_in_one, large_product, product_by_rows, runs_over_rows
+from npconv.columns import in_one_copy, large_product
 from npconv.plan import budget, plan
 from npconv.record import recorded
 from npconv.tiles import assemble
@@ -95,18 +95,16 @@ def slide(
     """
     sums = sums or sums_type(x, weight)
     N, (O, C, KH, KW) = len(x), weight.shape
-    windows = im2col(x, (KH, KW), stride, dilation)
+    windows, rows = im2col(x, (KH, KW), stride, dilation), weight.astype(sums, copy=False)
     OH, OW = windows.shape[4:]
-    if into is not None and into.ndim == 7 and into.dtype == sums and runs_over_rows(windows, into):
-        return product_by_rows(product, weight.astype(sums, copy=False), windows, groups, into)
-    # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
-    rows = weight.reshape(groups, O // groups, C * KH * KW).astype(sums, copy=False)
-    if fits_in_one(windows, stride[1], dilation[1]):
+    if in_one_copy(windows, stride[1], dilation[1]):
+        # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
+        rows = rows.reshape(groups, O // groups, C * KH * KW)
         # (N, C, KH, KW, OH, OW) -> (N, G, C/G*KH*KW, OH*OW)
         columns = windows.reshape(N, groups, C * KH * KW, OH * OW).astype(sums, copy=False)
         made = product(rows, columns)
     else:
-        made = large_product(product, rows, windows, stride[1], dilation[1], into)
+        made = large_product(product, rows, windows, groups, stride[1], dilation[1], into)
         if made is into:
             return made
     made = made.reshape(N, O, OH, OW)

@@ -12,8 +12,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from npconv.plan import SMALL, TILE
 from npconv.record import listening
+
+LEAST, MOST = 2**17, 2**24  # bytes of a piece: what is smaller costs little, what is larger is not kept
 
 _kept = threading.local()
 _lent: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()  # every piece that is in use, by its id
@@ -22,7 +23,7 @@ _lent: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()  # every pie
 def lend(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Uninitialised memory: a kept piece, or new memory where that is lent, too small or too large to keep."""
     size = prod(shape) * dtype.itemsize
-    if dtype.hasobject or not SMALL < size <= 2 * TILE or listening():  # who listens keeps what was made
+    if dtype.hasobject or not LEAST < size <= MOST or listening():  # who listens keeps what was made
         return np.empty(shape, dtype)
     piece = vars(_kept).pop(purpose, None)
     if piece is None or len(piece) < size:

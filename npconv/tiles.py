@@ -5,16 +5,15 @@ The plan says which pieces; here they are cut out, padded, and written or added 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
-from npconv.plan import Line, Part, Phase
+from npconv.plan import Part, Phase
 from npconv.scratch import give_back, lend, lend_zeros
+from npconv.sharing import stretched
 from npconv.transforms import pad
 
 Slide = Callable[..., np.ndarray]
@@ -102,26 +101,5 @@ def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
         turned = lend("rows", (*rows.shape[1:], len(rows)), rows.dtype)
         turned[...] = np.moveaxis(rows, 0, -1)
         return np.moveaxis(turned, -1, 0)
-    lines, (O, channels, *taps) = phase.lines, part.weight
-    rows = rows[O, channels]
-    if phase.below:  # the order of taps in which columns.by_rows reads them
-        return _stretched(rows.swapaxes(2, 3), lines[::-1], taps[::-1]).swapaxes(2, 3)
-    return _stretched(rows, lines, taps)
-
-
-def _stretched(rows: np.ndarray, lines: Sequence[Line], taps: Sequence[slice]) -> np.ndarray:
-    """(O, C/G, *k) -> (O*w, C/G, *window): each row once for every output of a window, where it meets its taps."""
-    (O, channels), rank, every = rows.shape[:2], len(lines), slice(None)
-    wide = lend_zeros(
-        "rows", (O, *(x.width for x in lines), channels, *(q.stop - q.start for q in taps)), rows.dtype
-    )
-    whole = [x.places if x.width > 1 else ((q, every),) for x, q in zip(lines, taps)]
-    for chosen in product(*map(enumerate, whole)):
-        outputs = [slice(first, None, len(places)) for (first, _), places in zip(chosen, whole)]
-        met, at = zip(*(place for _, place in chosen))
-        # (O, *w, C/G, *k): the taps of the first of these outputs; the next one's stand `move` further.
-        y = wide[(every, *outputs, every, *at)]
-        steps = [step + x.move * tap for x, step, tap in zip(lines, y.strides[1:], y.strides[-rank:])]
-        y = as_strided(y, y.shape, (y.strides[0], *steps, *y.strides[1 + rank :]))
-        y[...] = rows[(every, *(None for _ in lines), every, *met)]
-    return wide.reshape(-1, *wide.shape[1 + rank :])
+    O, channels, *taps = part.weight
+    return stretched(rows[O, channels], phase.lines, taps)

@@ -243,7 +243,7 @@ def test_windows_that_are_shared_one_below_the_other_give_what_those_of_single_o
         parameters = [{**parameters, "padding": padding} for padding in (0, 2, ((1, 0), (0, 3)))]
         shared = [conv(array, w, **p) for p in parameters]
         with monkeypatch.context() as m:
-            m.setattr(importlib.import_module("npconv.plan"), "ROWS", 0)
+            m.setattr(importlib.import_module("npconv.sharing"), "ROWS", 0)
             plan.cache_clear()
             single = [conv(array, w, **p) for p in parameters]
         plan.cache_clear()

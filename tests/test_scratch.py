@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from npconv import conv
-from npconv.plan import SMALL, TILE
 from npconv.record import recording
-from npconv.scratch import give_back, lend, lend_zeros
+from npconv.scratch import LEAST, MOST, give_back, lend, lend_zeros
 
 FLOAT = np.dtype(np.float32)
-FIT = (SMALL, 2)  # bytes: eight times SMALL
+FIT = (LEAST, 2)  # bytes: eight times LEAST
 
 
 def address(x: np.ndarray) -> int:
@@ -27,8 +26,8 @@ def lent_once(shape: tuple[int, ...], dtype: np.dtype = FLOAT, purpose: str = "t
 
 def test_a_piece_given_back_is_lent_again():
     first = lent_once(FIT)
-    assert lent_once(FIT) == first == lent_once((SMALL,), np.dtype(np.float64))
-    larger = lent_once((SMALL, 3))
+    assert lent_once(FIT) == first == lent_once((LEAST,), np.dtype(np.float64))
+    larger = lent_once((LEAST, 3))
     assert lent_once(FIT) == larger
 
 
@@ -38,7 +37,7 @@ def test_a_piece_is_lent_to_one_user_at_a_time():
     assert not np.shares_memory(first, second)
 
 
-@pytest.mark.parametrize("shape", [(2 * TILE,), (3,)], ids=["too large", "small"])
+@pytest.mark.parametrize("shape", [(MOST,), (3,)], ids=["too large", "small"])
 def test_what_is_too_large_or_small_is_not_kept(shape):
     first = lend("test", shape, FLOAT)
     give_back("test", first)
@@ -46,7 +45,7 @@ def test_what_is_too_large_or_small_is_not_kept(shape):
 
 
 def test_memory_of_somebody_else_is_never_kept():
-    own = np.zeros(8 * SMALL, np.uint8)
+    own = np.zeros(8 * LEAST, np.uint8)
     give_back("test", own.reshape(2, -1))
     assert not np.shares_memory(own, lend("test", FIT, FLOAT))
 
