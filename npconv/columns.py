@@ -27,9 +27,10 @@ def in_one_copy(windows: np.ndarray, stride: int, dilation: int) -> bool:
     `stride` and `dilation` are those of the last axis.
     """
     N, _, _, KW, _, OW = windows.shape
-    small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
-    runs = windows.size <= TINY or small and not taps_innermost(KW, OW, stride, dilation)
-    return runs and N <= 32
+    if windows.size > TINY:
+        small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
+        return small and N <= 32 and not taps_innermost(KW, OW, stride, dilation)
+    return N <= 32
 
 
 def large_product(

@@ -108,7 +108,9 @@ def slide(
         if made is into:
             return made
     made = made.reshape(N, O, OH, OW)
-    return dtypes.settled(made) if result_type(x, weight) is dtypes.INT64 else made
+    if x.dtype is not sums and result_type(x, weight) is dtypes.INT64:
+        return dtypes.settled(made)
+    return made
 
 
 def product(rows: np.ndarray, columns: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -44,10 +44,11 @@ def result_type(named: Iterable[tuple[str, np.dtype]]) -> np.dtype:
     if all(map(is_integer, dtypes)):
         return INT64
     try:
-        return np.result_type(*dtypes).newbyteorder("=")
+        common = np.result_type(*dtypes)
     except TypeError:
         kinds = ", ".join(map(str, dtypes))
         raise TypeError(f"dtype: NumPy has no common kind for {kinds}; cast the arrays to one") from None
+    return common if common.isnative else common.newbyteorder("=")
 
 
 def working_type(result: np.dtype) -> np.dtype:

@@ -159,11 +159,14 @@ class Form:
         steps, shape, result, real = recipe
         if not steps:
             return np.zeros(shape, result)
-        summed = dtypes.total([_carried_out(step, arrays) for step in steps])
+        terms = [_carried_out(step, arrays) for step in steps]
+        summed = terms[0] if len(terms) == 1 else dtypes.total(terms)
         if real:
             summed = summed.real
         if summed.shape != shape:
             summed = np.broadcast_to(summed, shape).copy()
+        if summed.dtype is result and summed.flags.c_contiguous:
+            return summed
         if result == dtypes.INT64:
             return np.ascontiguousarray(dtypes.to_int64(summed))
         return summed.astype(result, order="C", copy=False)
