@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from npconv.plan import LONG, SMALL, budget
-from npconv.scratch import give_back, lend
+from npconv.plan import LONG, SMALL
+from npconv.scratch import budget, give_back, lend
 from npconv.sharing import taps_innermost
 
 TINY = 2**13  # column elements: up to so many, any order of copying them is as good
@@ -43,7 +43,7 @@ def large_product(
     into: np.ndarray | None,
 ) -> np.ndarray:
     """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> (N, G, O/G, OH, OW), or `into`, filled."""
-    if into is not None and _runs_over_rows(windows, into):
+    if into is not None and into.shape[3] > 1 == into.shape[4]:  # shared windows, one below the other
         return _product_by_rows(product, weight, windows, groups, into)
     N, C, KH, KW, OH, OW = windows.shape
     O, K, sums = len(weight) // groups, C // groups * KH * KW, weight.dtype
@@ -74,36 +74,43 @@ def large_product(
     return into
 
 
-def _runs_over_rows(windows: np.ndarray, into: np.ndarray) -> bool:
-    """Whether only outputs one below the other share a window, and its rows lie close in memory."""
-    *_, down, along, _, OW = into.shape
-    *_, row, _, _, item = windows.strides
-    return down > 1 == along and item == windows.itemsize and 0 < row <= 2 * item * OW
-
-
 def _product_by_rows(
     product: Product, weight: np.ndarray, windows: np.ndarray, groups: int, into: np.ndarray
 ) -> np.ndarray:
     """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> `into`, (N, G, O/G, w, 1, OH, OW), filled.
 
-    Each row of windows is a product of its own.  For a tap column it reads one run of the input, over the
-    ends of rows, which is copied as it is; what it holds beyond OW in a row is not multiplied.
+    Each row of windows is a product of its own.
     """
     N, C, KH, KW, OH, OW = windows.shape
-    sample, channel, row, column, down, item = windows.strides
-    W = row // item
-    run = W * (KH - 1) + OW
-    kept = lend("columns", (N, OH, C, KW, KH * W), weight.dtype)
-    kept[..., :run] = as_strided(windows, (N, OH, C, KW, run), (sample, down, channel, column, item))
-    columns = kept.reshape(N, OH, groups, C // groups * KW * KH, W)[..., :OW]
+    columns, W = _rows_of_windows(windows, weight.dtype)
+    of_groups = columns.reshape(N, OH, groups, C // groups * KW * KH, W)[..., :OW]
     rows = weight.swapaxes(2, 3).reshape(groups, len(weight) // groups, -1)
     y = into.transpose(0, 5, 1, 2, 3, 4, 6)  # (N, OH, G, O/G, w, 1, OW)
     if y.dtype == weight.dtype and _join(y, 3, 6):
-        product(rows, columns, y.reshape(*y.shape[:3], -1, OW))
+        product(rows, of_groups, y.reshape(*y.shape[:3], -1, OW))
     else:
-        y[...] = product(rows, columns, None).reshape(y.shape)
-    give_back("columns", kept)
+        y[...] = product(rows, of_groups, None).reshape(y.shape)
+    give_back("columns", columns)
     return into
+
+
+def _rows_of_windows(windows: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, int]:
+    """(N, C, KH, KW, OH, OW) -> (N, OH, C, KW, KH*W), with a row's OW columns in every W; and W.
+
+    The rows of one tap column are one run of the input, with what stands between them, if that is only what
+    the row's other tap columns read: then they are copied in one piece.
+    """
+    N, C, KH, KW, OH, OW = windows.shape
+    sample, channel, row, column, down, item = windows.strides
+    W = OW + column * (KW - 1) // item
+    if row == W * item == W * windows.itemsize:
+        run = W * (KH - 1) + OW
+        columns = lend("columns", (N, OH, C, KW, KH * W), dtype)
+        columns[..., :run] = as_strided(windows, (N, OH, C, KW, run), (sample, down, channel, column, item))
+        return columns, W
+    columns = lend("columns", (N, OH, C, KW, KH * OW), dtype)
+    columns.reshape(N, OH, C, KW, KH, OW)[...] = windows.transpose(0, 4, 1, 3, 2, 5)
+    return columns, OW
 
 
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:

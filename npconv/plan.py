@@ -12,9 +12,6 @@ A problem with at most SMALL column elements stays whole.  For the others, four 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -22,45 +19,16 @@ from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
 from npconv.phases import Axis, Line, phases
+from npconv.scratch import budget, scratch_budget
 from npconv.sharing import below, shared
+
+__all__ = ["Part", "Phase", "Plan", "Tile", "budget", "plan", "scratch_budget"]
 
 LARGEST = 2**40  # bytes of a result or a padded input: no machine holds more, and the tiles would not end
 SPREAD = 64  # a small problem's padded and dilated input may be so much larger than its columns
 SMALL = 2**17  # column elements: below, a cut costs more than it saves
 TILE = 2**23  # bytes of columns: a few megabytes; 2 to 16 of them measured the same
 LONG = 512  # columns: from here on BLAS is at its full speed
-
-_budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
-
-
-def budget() -> int:
-    """The scratch budget in bytes."""
-    return _budget.get()
-
-
-@contextmanager
-def scratch_budget(bytes: int) -> Iterator[None]:
-    """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
-
-    The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
-    Not counted is what stands whole: floats narrower than float32, widened; integers of a convolution
-    with one tap, as floats; complex arrays, conjugated; an input with the border of a padding mode;
-    several groups' weight in the order of the input gradient; what a sum over positions adds up.
-    Errors: ValueError where it is not positive.
-
-    >>> import numpy as np
-    >>> from npconv import conv1d
-    >>> with scratch_budget(2**20):
-    ...     conv1d(np.ones((1, 1, 5)), np.ones((1, 1, 2)))
-    array([[[2., 2., 2., 2.]]])
-    """
-    if bytes < 1:
-        raise ValueError(f"bytes: the scratch budget is {bytes}, but it must be 1 or more")
-    token = _budget.set(bytes)
-    try:
-        yield
-    finally:
-        _budget.reset(token)
 
 
 class Tile(NamedTuple):
@@ -127,7 +95,7 @@ def plan(
         return Plan((N, O, *o), ())
     axes = list(map(Axis, i, k, stride, dilation, input_dilation, ends[0], o))
     lines = list(map(phases, axes))
-    sizes = N, groups, channels, O // groups, itemsize, budget
+    sizes = N, groups, channels, O // groups, itemsize, budget - budget // 64  # for the plan itself
     if share:
         wide = [_phase(line, *sizes) for line in product(*shared(axes, lines, O // groups))]
         if not any(_cuts_a_shared_window(phase) for phase in wide):
@@ -191,7 +159,8 @@ def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, bu
         dense = size[long[0]] == 1 or not in_sum and length() >= LONG * size[N]
         if pointwise and dense and not padded:
             return 0
-        beyond = lines[-1].d * (lines[-1].k - 1) if below(lines) else 0  # what runs hold between rows
+        between = lines[-1].s == 1 and below(lines)  # runs hold what stands between rows, too
+        beyond = lines[-1].d * (lines[-1].k - 1) if between else 0
         return itemsize * (prod(size) // size[-1]) * (size[-1] + beyond)
 
     def scratch() -> int:

@@ -1,4 +1,6 @@
-"""Memory that is kept between tiles and calls, as fresh memory costs more than what is written into it.
+"""Scratch: how much of it may be used, and memory that is kept between tiles and calls.
+
+Fresh memory costs more than what is written into it, so that pieces are kept, unless the budget is small.
 
 Each thread keeps one piece a purpose.  A piece is lent to one user at a time, who gives it back: a call made
 from within another one, by a signal handler say, finds none and gets memory of its own.
@@ -7,6 +9,9 @@ from within another one, by a signal handler say, finds none and gets memory of 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import prod
 from weakref import WeakValueDictionary
 
@@ -20,10 +25,45 @@ _kept = threading.local()
 _lent: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()  # every piece that is in use, by its id
 
 
+_budget: ContextVar[int] = ContextVar("npconv_scratch_budget", default=64 * 2**20)
+
+
+def budget() -> int:
+    """The scratch budget in bytes."""
+    return _budget.get()
+
+
+@contextmanager
+def scratch_budget(bytes: int) -> Iterator[None]:
+    """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
+
+    The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
+    Not counted is what stands whole: floats narrower than float32, widened; integers of a convolution
+    with one tap, as floats; complex arrays, conjugated; an input with the border of a padding mode;
+    several groups' weight in the order of the input gradient; what a sum over positions adds up.
+    Errors: ValueError where it is not positive.
+
+    >>> import numpy as np
+    >>> from npconv import conv1d
+    >>> with scratch_budget(2**20):
+    ...     conv1d(np.ones((1, 1, 5)), np.ones((1, 1, 2)))
+    array([[[2., 2., 2., 2.]]])
+    """
+    if bytes < 1:
+        raise ValueError(f"bytes: the scratch budget is {bytes}, but it must be 1 or more")
+    token = _budget.set(bytes)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
 def lend(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Uninitialised memory: a kept piece, or new memory where that is lent, too small or too large to keep."""
     size = prod(shape) * dtype.itemsize
-    if dtype.hasobject or not LEAST < size <= MOST or listening():  # who listens keeps what was made
+    if (
+        dtype.hasobject or not LEAST < size <= MOST or budget() < 4 * MOST or listening()
+    ):  # who listens keeps what was made
         return np.empty(shape, dtype)
     piece = vars(_kept).pop(purpose, None)
     if piece is None or len(piece) < size:

@@ -65,8 +65,8 @@ def taps_innermost(k: int, o: int, s: int, d: int) -> bool:
 
 
 def below(lines: Sequence[Line]) -> bool:
-    """Whether only outputs one below the other share a window, and the windows of a row close together."""
-    return len(lines) == 2 and lines[1].width == lines[1].s == 1 < lines[0].width
+    """Whether only outputs one below the other share a window."""
+    return len(lines) == 2 and lines[1].width == 1 < lines[0].width
 
 
 def _width(size: int, least: int, most: int) -> int:

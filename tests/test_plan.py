@@ -250,6 +250,16 @@ def test_windows_that_are_shared_one_below_the_other_give_what_those_of_single_o
         assert all(np.array_equal(a, b) for a, b in zip(shared, single))
 
 
+def test_rows_of_any_step_in_memory_give_the_same():
+    """A field of records, whose rows are no whole number of items apart, and rows that overlap."""
+    w = integers((24, 1, 3, 3))
+    records = np.zeros((2, 24, 100), [("a", "f8", (60,)), ("b", "i4")])
+    records["a"] = integers((2, 24, 100, 60))
+    overlapping = np.lib.stride_tricks.sliding_window_view(integers((2, 24, 160)), 60, axis=2)
+    for x in (records["a"], overlapping, integers((2, 24, 100, 90))[..., 7:67]):
+        assert np.array_equal(conv(x, w, groups=24), conv(x.copy(), w, groups=24))
+
+
 def test_a_phase_that_is_the_only_one_shares_its_windows():
     # Stride and dilation 2: odd inputs meet no tap, and the even ones are a convolution without gaps.
     (phase,) = phases_of_input_gradient(i=400, k=3, s=2, d=2, C=2, O=40, i_row=9).phases
