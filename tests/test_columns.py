@@ -135,6 +135,8 @@ PLACES = {
     "every second": lambda x: np.repeat(x, 2, -1)[..., ::2],
     "all samples the first": lambda x: np.broadcast_to(x[:1], x.shape),
     "all rows the first": lambda x: np.broadcast_to(x[:, :, :1], x.shape),
+    "all columns the first": lambda x: np.broadcast_to(x[..., :1], x.shape),
+    "all cells the first": lambda x: np.broadcast_to(x[..., :1, :1], x.shape),
     "rows that overlap": lambda x: np.lib.stride_tricks.sliding_window_view(
         x[..., 0].repeat(4, -1)[..., : sum(x.shape[2:]) - 1], x.shape[-1], -1
     ),
@@ -170,7 +172,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("outputs", OUTPUTS)
-@pytest.mark.parametrize("widths", [(1, 1), (1, 3), (2, 3)])
+@pytest.mark.parametrize("widths", [(1, 1), (1, 3), (3, 1), (2, 3)])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_what_a_large_product_writes_into_is_what_it_would_make(name, widths, outputs, monkeypatch):
     shape, (O, *weight_shape), stride, dilation, groups = PRODUCTS[name]
@@ -300,6 +302,12 @@ def test_outputs_that_share_a_window_along_the_row_as_well_are_not_written_row_b
     for widths, dimensions in [((4, 1), 5), ((2, 2), 4), ((1, 4), 4)]:
         _, product = made_large(x, w, into=np.zeros((2, 1, 1, *widths, 6, 8), int))
         assert product.columns.ndim == dimensions
+
+
+@pytest.mark.parametrize("width, taps", [(1, 1), (3, 3)])
+def test_a_row_of_one_output_is_a_row_as_any_other(width, taps):
+    into, _, y = by_rows(integers((2, 4, 8, width)), integers((4, 4, 3, taps)), down=2)
+    assert np.array_equal(into, y)
 
 
 def test_products_of_rows_are_cast_to_what_they_are_written_into():
