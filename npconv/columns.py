@@ -102,8 +102,8 @@ def _rows_of_windows(windows: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, 
     """
     N, C, KH, KW, OH, OW = windows.shape
     sample, channel, row, column, down, item = windows.strides
-    W = OW + column * (KW - 1) // item
-    if row == W * item == W * windows.itemsize:
+    if item == windows.itemsize and row == OW * item + column * (KW - 1):
+        W = row // item
         run = W * (KH - 1) + OW
         columns = lend("columns", (N, OH, C, KW, KH * W), dtype)
         columns[..., :run] = as_strided(windows, (N, OH, C, KW, run), (sample, down, channel, column, item))

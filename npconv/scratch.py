@@ -61,9 +61,8 @@ def scratch_budget(bytes: int) -> Iterator[None]:
 def lend(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Uninitialised memory: a kept piece, or new memory where that is lent, too small or too large to keep."""
     size = prod(shape) * dtype.itemsize
-    if (
-        dtype.hasobject or not LEAST < size <= MOST or budget() < 4 * MOST or listening()
-    ):  # who listens keeps what was made
+    kept = LEAST < size <= MOST and not dtype.hasobject and budget() >= 4 * MOST
+    if not kept or listening():  # who listens keeps what was made
         return np.empty(shape, dtype)
     piece = vars(_kept).pop(purpose, None)
     if piece is None or len(piece) < size:

@@ -36,7 +36,7 @@ def shared(axes: Sequence[Axis], lines: list[list[Line]], rows: int) -> list[lis
         widths[n] = _width(axes[n].o, axes[n].P, most)
     for w, axis, found in zip(widths, axes, lines):
         gaps = any(line.d > 1 or line.s > line.k for line in found)
-        if w > 1 and (axis.o < w or len(found) < axis.P or gaps):
+        if w > 1 and (len(found) < axis.P or gaps):
             return lines
     return [found if w == 1 else _wide(w, axis, found) for w, axis, found in zip(widths, axes, lines)]
 
