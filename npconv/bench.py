@@ -1,7 +1,7 @@
-"""How fast this machine runs the convolutions of well-known networks, and how near that is to the wall.
+"""How fast this machine runs the convolutions of well-known networks, beside a bare matrix product.
 
-The wall is the bare matrix product of the same size, which is a convolution with one tap: nothing is
-padded, copied or cut.
+That is one product a group with as many multiplications: nothing is padded, copied or cut.  It is the wall
+where npconv makes the same product; where it regroups them, with few channels say, it can be faster.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from npconv.conv import forward
 from npconv.functional import conv, conv_input, conv_weight
 from npconv.layers import LAYERS
 from npconv.problem import Problem
+from npconv.scratch import forget
 
 LONGEST = 16384  # columns of the bare product: with more, its time grows in proportion
 
@@ -51,7 +52,7 @@ def chosen(what: str | None) -> dict[str, str]:
     >>> chosen("pw14"), chosen("C2O3_i5x5_k3")
     ({'mobilenet_v1/pw14': 'C1024O1024_i7x7_k1'}, {'C2O3_i5x5_k3': 'C2O3_i5x5_k3'})
     """
-    found = {name: line for name, line in LAYERS.items() if what is None or what in name}
+    found = {name: line for name, line in LAYERS.items() if what is None or what and what in name}
     if found:
         return found
     problem = Problem.parse(str(what))
@@ -59,6 +60,8 @@ def chosen(what: str | None) -> dict[str, str]:
         raise ValueError(
             f"problem: {what} is a transposed convolution; measure the convolution it belongs to"
         )
+    if problem.bias:
+        raise ValueError(f"problem: {what} has a bias, which is not measured; leave _bias out")
     return {str(what): str(problem)}
 
 
@@ -93,7 +96,7 @@ def bare_product(problem: Problem, direction: str, seconds: float) -> float:
     summed, columns = others * taps, positions
     if direction == "weight":
         summed, columns = columns, summed
-    part = max(summed, columns) // min(LONGEST, max(summed, columns)) or 1
+    part = max(summed, columns) // min(-(-LONGEST // G), max(summed, columns)) or 1
     summed, columns = (summed // part, columns) if summed > columns else (summed, columns // part)
     x = np.ones((1, G * summed, 1, columns), np.float32)
     w = np.ones((G * rows, summed, 1, 1), np.float32)
@@ -117,7 +120,8 @@ def least_time(call: Callable[[], object], seconds: float) -> float:
 
 
 def peak_scratch(call: Callable[[], np.ndarray]) -> int:
-    """The most bytes at once that a call allocates, without its result's and what earlier calls kept."""
+    """The most bytes at once that a call allocates, without its result's."""
+    forget()
     tracemalloc.start()
     try:
         result = call()

@@ -12,7 +12,7 @@ import numpy as np
 
 from npconv import grad
 from npconv.geometry import Geometry
-from npconv.plan import budget, scratch_budget
+from npconv.scratch import budget, scratch_budget
 
 
 def weight_gradient(input: np.ndarray, grad_output: np.ndarray, geometry: Geometry) -> np.ndarray:
@@ -20,14 +20,14 @@ def weight_gradient(input: np.ndarray, grad_output: np.ndarray, geometry: Geomet
 
     >>> x, g = np.arange(8).reshape(2, 2, 2), np.ones((2, 2, 1), int)
     >>> from npconv.geometry import convolution
-    >>> with scratch_budget(2**12):
+    >>> with scratch_budget(2**6):
     ...     weight_gradient(x, g, convolution(x.shape, (2, 1, 2), groups=2))
     array([[[ 4,  6]],
     <BLANKLINE>
            [[ 8, 10]]])
     """
     G, share = geometry.G, max(budget() // 2, 1)
-    if G == 1 or geometry.N == 1 or input.nbytes <= share // 16:
+    if G == 1 or geometry.N == 1 or input.nbytes <= share // 16:  # so little that it need not be counted
         return grad.weight_gradient(input, grad_output, geometry)
     n = min(max(share * G // input.nbytes, 1), G)  # groups a block; one alone is not laid out anew
     with scratch_budget(share):

@@ -21,15 +21,16 @@ FEW = 64  # rows: up to so many, BLAS is up to twice as fast at the transposed p
 Product = Callable[..., np.ndarray]
 
 
-def in_one_copy(windows: np.ndarray, stride: int, dilation: int) -> bool:
+def in_one_copy(windows: np.ndarray, terms: int, stride: int, dilation: int) -> bool:
     """Whether a plain copy of the windows is as good as any: they are few, or their outputs the longer runs.
 
-    `stride` and `dilation` are those of the last axis.
+    It takes memory of its own and a product a sample, so not a large part of the budget, nor many samples.
+    `terms` is the length of each sum; `stride` and `dilation` are those of the last axis.
     """
     N, _, _, KW, _, OW = windows.shape
     if windows.size > TINY:
         small = windows.size <= SMALL and windows.nbytes * 16 <= budget()
-        return small and N <= 32 and not taps_innermost(KW, OW, stride, dilation)
+        return small and 1 < terms and N <= 32 and not taps_innermost(KW, OW, stride, dilation)
     return N <= 32
 
 
@@ -42,8 +43,10 @@ def large_product(
     dilation: int,
     into: np.ndarray | None,
 ) -> np.ndarray:
-    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> (N, G, O/G, OH, OW), or `into`, filled."""
-    if into is not None and into.shape[3] > 1 == into.shape[4]:  # shared windows, one below the other
+    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> `into`, filled, which is
+    (N, G, O/G, *w, OH, OW), or where that is None (N, G, O/G*w, OH, OW).
+    """
+    if into is not None and into.shape[3] > 1 and into.shape[4] == 1:  # shared windows, one below the other
         return _product_by_rows(product, weight, windows, groups, into)
     N, C, KH, KW, OH, OW = windows.shape
     O, K, sums = len(weight) // groups, C // groups * KH * KW, weight.dtype
@@ -114,6 +117,7 @@ def _rows_of_windows(windows: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, 
 
 
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:
+    """With one more zero along an axis of one element."""
     return np.concatenate([x, np.zeros_like(x)], axis=axis)
 
 

@@ -6,7 +6,7 @@ not flipped.
     output[n, o, p] = sum over c, q of  input[n, c, s*p + d*q - lo] * weight[o, c, q]
 
 The kernel is two-dimensional.  One spatial axis is two, of which the first has size 1; of three, the
-first is folded into the channels.  So nothing outside this file knows how many axes there are.
+first is folded into the channels.  So nothing above this file knows how many axes there are.
 
 What is small is done in one piece, and that is the whole idea.  What is large is the same piece by
 piece: plan.py says which pieces, tiles.py puts them together, columns.py lays them out in memory.
@@ -22,8 +22,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from npconv import dtypes
 from npconv.columns import in_one_copy, large_product
-from npconv.plan import budget, plan
+from npconv.plan import plan
 from npconv.record import recorded
+from npconv.scratch import budget
 from npconv.tiles import assemble
 from npconv.transforms import dilate, pad
 
@@ -90,14 +91,14 @@ def slide(
     """The kernel: every window of x becomes a column, and the weight's rows meet the columns.
 
     Shapes: x (N, C, H, W), weight (O, C/G, KH, KW) -> (N, O, OH, OW).
-    `into`, (N, G, O/G, *w, OH, OW) with w neighbours of a window, takes the result where it can be
-    written there straight, and is what is returned then.
+    `into`, (N, G, O/G, *w, OH, OW) with w neighbouring outputs for each window (sharing.py), takes the
+    result where it can be written there straight, and is what is returned then.
     """
     sums = sums or sums_type(x, weight)
     N, (O, C, KH, KW) = len(x), weight.shape
     windows, rows = im2col(x, (KH, KW), stride, dilation), weight.astype(sums, copy=False)
     OH, OW = windows.shape[4:]
-    if in_one_copy(windows, stride[1], dilation[1]):
+    if in_one_copy(windows, C * KH * KW, stride[1], dilation[1]):
         # (O, C/G, KH, KW) -> (G, O/G, C/G*KH*KW)
         rows = rows.reshape(groups, O // groups, C * KH * KW)
         # (N, C, KH, KW, OH, OW) -> (N, G, C/G*KH*KW, OH*OW)
@@ -108,7 +109,7 @@ def slide(
         if made is into:
             return made
     made = made.reshape(N, O, OH, OW)
-    if x.dtype is not sums and result_type(x, weight) is dtypes.INT64:
+    if x.dtype is not sums and result_type(x, weight) is dtypes.INT64:  # never for floats, the usual case
         return dtypes.settled(made)
     return made
 

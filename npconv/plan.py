@@ -1,6 +1,7 @@
 """How a forward is cut into pieces, so that it is fast and its scratch stays bounded.
 
-A problem with at most SMALL column elements stays whole.  For the others, four rules:
+A problem with at most SMALL column elements stays whole, where the budget allows it.  For the others,
+four rules:
 
     phases   an input dilated by l splits by the residue of the output index: no inserted zero is read
     sharing  in a product with few rows neighbouring outputs share one window, so that less is copied
@@ -19,10 +20,8 @@ from typing import Any, NamedTuple
 
 from npconv.arguments import Pair, Shape
 from npconv.phases import Axis, Line, phases
-from npconv.scratch import budget, scratch_budget
 from npconv.sharing import below, shared
 
-__all__ = ["Part", "Phase", "Plan", "Tile", "budget", "plan", "scratch_budget"]
 
 LARGEST = 2**40  # bytes of a result or a padded input: no machine holds more, and the tiles would not end
 SPREAD = 64  # a small problem's padded and dilated input may be so much larger than its columns
@@ -32,7 +31,7 @@ LONG = 512  # columns: from here on BLAS is at its full speed
 
 
 class Tile(NamedTuple):
-    """Some outputs, and the window on the padded input that they read."""
+    """Some outputs, and what of the input they read: its samples and channels, padded or cropped to a window."""
 
     input: tuple[slice, ...]
     padding: tuple[Pair, ...]
@@ -40,7 +39,7 @@ class Tile(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of every sum: some groups, channels and taps."""
+    """A part of every sum: some groups, channels and taps; the first one is written, others are added."""
 
     weight: tuple[slice, ...]
     groups: int
@@ -104,6 +103,7 @@ def plan(
 
 
 def _cuts_a_shared_window(phase: Phase) -> bool:
+    """Whether the budget cuts the taps of a shared window, of which no part is a window of all its outputs."""
     taps = phase.parts[0].weight[2:]
     return any(x.width > 1 and q != slice(0, x.k) for x, q in zip(phase.lines, taps))
 

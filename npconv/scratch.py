@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from npconv.arguments import integer
 from npconv.record import listening
 
 LEAST, MOST = 2**17, 2**24  # bytes of a piece: what is smaller costs little, what is larger is not kept
@@ -37,11 +38,12 @@ def budget() -> int:
 def scratch_budget(bytes: int) -> Iterator[None]:
     """Inside the ``with`` block, keep what is allocated beside arguments and results below so many bytes.
 
-    The default is 64 MiB.  It is kept as far as one output's sum over one tap, at least, fits into it.
-    Not counted is what stands whole: floats narrower than float32, widened; integers of a convolution
-    with one tap, as floats; complex arrays, conjugated; an input with the border of a padding mode;
-    several groups' weight in the order of the input gradient; what a sum over positions adds up.
-    Errors: ValueError where it is not positive.
+    The default is 64 MiB; another holds in this thread only.  It is kept as far as one output's sum over one
+    tap, at least, fits into it.  Not counted is what stands whole: floats narrower than float32, widened;
+    integers of a convolution with one tap, as floats; sums that need Python ints; complex arrays,
+    conjugated; an input with the border of a padding mode; several groups' weight in the order of the input
+    gradient; what a sum over positions adds up.  Nor is the plan, half a kilobyte a tile, which is cached.
+    Errors: TypeError where it is no integer, ValueError where it is not positive.
 
     >>> import numpy as np
     >>> from npconv import conv1d
@@ -49,20 +51,25 @@ def scratch_budget(bytes: int) -> Iterator[None]:
     ...     conv1d(np.ones((1, 1, 5)), np.ones((1, 1, 2)))
     array([[[2., 2., 2., 2.]]])
     """
-    if bytes < 1:
-        raise ValueError(f"bytes: the scratch budget is {bytes}, but it must be 1 or more")
-    token = _budget.set(bytes)
+    token = _budget.set(integer(bytes, "bytes", at_least=1))
+    if bytes < 2 * MOST:
+        forget()
     try:
         yield
     finally:
         _budget.reset(token)
 
 
+def forget() -> None:
+    """Give up what this thread keeps."""
+    vars(_kept).clear()
+
+
 def lend(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Uninitialised memory: a kept piece, or new memory where that is lent, too small or too large to keep."""
     size = prod(shape) * dtype.itemsize
-    kept = LEAST < size <= MOST and not dtype.hasobject and budget() >= 4 * MOST
-    if not kept or listening():  # who listens keeps what was made
+    kept = LEAST < size <= min(MOST, budget() // 4) and budget() >= 2 * MOST  # four purposes, four pieces
+    if not kept or dtype.hasobject or listening():  # who listens keeps what was made
         return np.empty(shape, dtype)
     piece = vars(_kept).pop(purpose, None)
     if piece is None or len(piece) < size:

@@ -49,11 +49,12 @@ def _along(axes: Sequence[Axis], rows: int) -> tuple[int, int]:
     than outputs in each, since the stretched weight is copied as well.
     """
     last, even = axes[-1], isqrt(prod(axis.o for axis in axes) // rows)
-    below, beside = min(ROWS // (2 * rows), even), min(ROWS // rows, even)
+    # Measured: half of ROWS is the best below each other; side by side it takes eight to be worth it.
+    high, beside = min(ROWS // (2 * rows), even), min(ROWS // rows, even)
     single, turned = all(axis.P == 1 for axis in axes), taps_innermost(last.k, last.o, last.s, last.d)
     if single and not turned:
-        if len(axes) == 2 and axes[0].k >= 2 * axes[0].s and axes[0].o >= below > 1:
-            return 0, below
+        if len(axes) == 2 and axes[0].k >= 2 * axes[0].s and axes[0].o >= high > 1:
+            return 0, high
         if last.k < 2 * last.s or prod(axis.k for axis in axes) < TAPS or ROWS < 8 * rows:
             return -1, 1
     return -1, beside if last.k > max(last.s, last.l) else 1
@@ -66,7 +67,7 @@ def taps_innermost(k: int, o: int, s: int, d: int) -> bool:
 
 def below(lines: Sequence[Line]) -> bool:
     """Whether only outputs one below the other share a window."""
-    return len(lines) == 2 and lines[1].width == 1 < lines[0].width
+    return len(lines) == 2 and lines[0].width > 1 and lines[1].width == 1
 
 
 def _width(size: int, least: int, most: int) -> int:
@@ -111,7 +112,7 @@ def stretched(weight: np.ndarray, lines: Sequence[Line], taps: Sequence[slice]) 
 
     On an axis without shared windows only these `taps` are taken.  The result is lent as "rows".
     """
-    if below(lines):  # in memory the window's rows are innermost, as columns.product_by_rows reads them
+    if below(lines):  # in memory the window's rows are innermost, as columns.py reads them
         return _stretched(weight.swapaxes(2, 3), lines[::-1], taps[::-1]).swapaxes(2, 3)
     return _stretched(weight, lines, taps)
 

@@ -68,6 +68,7 @@ def _add_part(
 
 
 def _border(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Where a tile is padded."""
     return lend_zeros("border", shape, dtype)
 
 

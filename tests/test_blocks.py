@@ -5,7 +5,7 @@ import pytest
 
 import oracle
 from npconv import conv_transpose_backward, conv_weight
-from npconv.plan import scratch_budget
+from npconv.scratch import scratch_budget
 
 random = np.random.default_rng(0)
 

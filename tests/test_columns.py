@@ -55,7 +55,7 @@ SIDES = {
 def holds(monkeypatch, x, w, one_copy: bool, stride=ONES, dilation=ONES, groups: int = 1) -> None:
     """The windows are copied at once, or not; and the numbers are those of the loops either way."""
     windows = im2col(x, w.shape[2:], stride, dilation)
-    assert in_one_copy(windows, stride[1], dilation[1]) == one_copy
+    assert in_one_copy(windows, prod(w.shape[1:]), stride[1], dilation[1]) == one_copy
     assert np.array_equal(slide(x, w, stride, dilation, groups), due(x, w, stride, dilation, groups))
 
 

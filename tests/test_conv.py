@@ -7,7 +7,7 @@ from geometries import NAMED, random_cases, random_large_cases
 
 from npconv import conv1d
 from npconv.conv import forward, im2col, slide
-from npconv.plan import scratch_budget
+from npconv.scratch import scratch_budget
 from npconv.record import recording
 
 RNG = np.random.default_rng(11)

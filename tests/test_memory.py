@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npconv import conv, conv_input, conv_weight
-from npconv.plan import budget, scratch_budget
+from npconv.scratch import budget, scratch_budget
 from npconv.problem import Problem
 from npconv.scratch import _kept
 

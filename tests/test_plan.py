@@ -10,7 +10,8 @@ from geometries import random_cases
 
 from npconv import conv, conv_input, conv_weight
 from npconv.geometry import convolution
-from npconv.plan import Phase, budget, plan, scratch_budget
+from npconv.plan import Phase, plan
+from npconv.scratch import scratch_budget
 from npconv.record import recording
 
 CASES = [case for rank in (1, 2, 3) for case in random_cases(rank, 15, (rank,))]
@@ -152,20 +153,3 @@ def test_tiles_and_parts_add_up_to_the_whole():
         (phase,) = found.phases
         assert phase.widths == (1, 1)
         assert (terms_of_each_output(found.output, phase) == 64 * 9).all()
-
-
-# ---------------------------------------------------------------- the budget
-
-
-def test_the_budget_is_the_blocks_own():
-    before = budget()
-    with scratch_budget(10), scratch_budget(20):
-        assert budget() == 20
-    assert budget() == before == 64 * 2**20
-
-
-@pytest.mark.parametrize("bytes", [0, -1])
-def test_a_budget_of_nothing_is_refused(bytes):
-    with pytest.raises(ValueError, match=f"bytes: the scratch budget is {bytes}, but it must be 1 or more"):
-        with scratch_budget(bytes):
-            pass

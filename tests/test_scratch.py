@@ -8,7 +8,7 @@ import pytest
 
 from npconv import conv
 from npconv.record import recording
-from npconv.scratch import LEAST, MOST, give_back, lend, lend_zeros
+from npconv.scratch import LEAST, MOST, _kept, budget, give_back, lend, lend_zeros, scratch_budget
 
 FLOAT = np.dtype(np.float32)
 FIT = (LEAST, 2)  # bytes: eight times LEAST
@@ -115,3 +115,38 @@ def test_what_is_recorded_stays_as_it_was():
         due = np.pad(sample, ((0, 0), (0, 0), (max(top, 0), max(bottom, 0)), (max(left, 0), max(right, 0))))
         rows = slice(max(-top, 0), due.shape[2] - max(-bottom, 0))
         assert np.array_equal(step.result, due[:, :, rows, max(-left, 0) : due.shape[3] - max(-right, 0)])
+
+
+# ---------------------------------------------------------------- the budget
+
+
+def test_the_budget_is_the_blocks_own():
+    before = budget()
+    with scratch_budget(10), scratch_budget(20):
+        assert budget() == 20
+    assert budget() == before == 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    "bytes, error, words",
+    [
+        (0, ValueError, "bytes: it is 0, but it must be 1 or more"),
+        (-1, ValueError, "bytes: it is -1, but it must be 1 or more"),
+        (True, TypeError, "bytes: it is True, a bool; it must be an integer"),
+        (2.5e6, TypeError, "bytes: it is 2500000.0, a float; it must be an integer"),
+        (float("nan"), TypeError, "bytes: it is nan, a float; it must be an integer"),
+    ],
+)
+def test_a_budget_that_is_no_number_of_bytes_is_refused(bytes, error, words):
+    with pytest.raises(error, match=words):
+        with scratch_budget(bytes):
+            pass
+
+
+def test_a_small_budget_keeps_nothing_and_gives_up_what_was_kept():
+    give_back("test", lend("test", FIT, FLOAT))
+    assert vars(_kept)
+    with scratch_budget(2**20):
+        assert not vars(_kept)
+        give_back("test", lend("test", FIT, FLOAT))
+        assert not vars(_kept)

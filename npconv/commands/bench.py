@@ -14,9 +14,11 @@ def register(commands: Commands) -> None:
         "bench",
         help="how fast this machine convolves, beside its bare matrix product",
         description=(
-            "Time the forward and both gradients of real layers in float32: milliseconds, GFLOP/s, times "
-            "the time of the bare product of the same size, and the most memory taken beside arguments "
-            "and result."
+            "Time the forward and both gradients of real layers in float32, the least of several calls: "
+            "milliseconds, GFLOP/s (products with padded zeros counted), '/ wall', how many times as long as "
+            "a bare matrix product with as many multiplications, and MiB, the most memory taken beside "
+            "arguments and result. CSV and JSON have seconds, gflops, wall_seconds, scratch (bytes) and "
+            "over_wall. OMP_NUM_THREADS says how many threads; all layers take some minutes."
         ),
         example="npconv bench resnet50",
     )
