@@ -96,7 +96,7 @@ def bare_product(problem: Problem, direction: str, seconds: float) -> float:
     summed, columns = others * taps, positions
     if direction == "weight":
         summed, columns = columns, summed
-    part = max(summed, columns) // min(-(-LONGEST // G), max(summed, columns)) or 1
+    part = max(max(summed, columns) // -(-LONGEST // G), 1)
     summed, columns = (summed // part, columns) if summed > columns else (summed, columns // part)
     x = np.ones((1, G * summed, 1, columns), np.float32)
     w = np.ones((G * rows, summed, 1, 1), np.float32)

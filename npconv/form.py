@@ -159,8 +159,7 @@ class Form:
         steps, shape, result, real = recipe
         if not steps:
             return np.zeros(shape, result)
-        terms = [_carried_out(step, arrays) for step in steps]
-        summed = terms[0] if len(terms) == 1 else dtypes.total(terms)
+        summed = dtypes.total([_carried_out(step, arrays) for step in steps])
         if real:
             summed = summed.real
         if summed.shape != shape:
@@ -173,9 +172,8 @@ class Form:
 
 
 def _carried_out(step: Step, arrays: Sequence[Any]) -> np.ndarray:
-    taken = [_through(way, arrays[place]) if way else arrays[place] for place, way in step.takes]
-    made = step.apply(*taken)
-    return _through(step.out, made) if step.out else made
+    taken = [_through(way, arrays[place]) for place, way in step.takes]
+    return _through(step.out, step.apply(*taken))
 
 
 def _through(way: Way, array: np.ndarray) -> np.ndarray:

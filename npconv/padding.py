@@ -6,7 +6,7 @@ an index map, and its adjoint adds each border cell's gradient back to the cell 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -138,13 +138,15 @@ def padding_view(mode: str, shape: Sequence[int], pairs: Sequence[Pair]) -> View
                 f"it needs size {SMALLEST[mode]} or more"
             )
 
-    def maps() -> Iterator[tuple[int, int, np.ndarray]]:
+    def maps() -> list[tuple[int, int, np.ndarray]]:
         # Made anew each time: they are as long as the array, and a view is kept.
-        for number, (i, (lo, hi)) in enumerate(zip(shape[first:], pairs)):
-            if (lo, hi) != (0, 0):
-                yield first + number, i, SOURCES[mode](np.arange(-lo, i + hi), i)
+        return [
+            (first + number, i, SOURCES[mode](np.arange(-lo, i + hi), i))
+            for number, (i, (lo, hi)) in enumerate(zip(shape[first:], pairs))
+            if (lo, hi) != (0, 0)
+        ]
 
-    return View(lambda x: _gather(x, list(maps())), lambda y: _scatter(y, list(maps())))
+    return View(lambda x: _gather(x, maps()), lambda y: _scatter(y, maps()))
 
 
 def _gather(x: np.ndarray, maps: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:

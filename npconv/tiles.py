@@ -95,7 +95,7 @@ def _spatial(index: Iterable[Any]) -> tuple[Any, ...]:
 def _rows(weight: np.ndarray, phase: Phase, part: Part) -> np.ndarray:
     """A part of the weight: (O, C/G, *k), or (O*w, C/G, *window) where windows are shared."""
     rows = weight[_spatial(slice(None) if x.width > 1 else x.places[0][0] for x in phase.lines)]
-    if prod(phase.widths) == 1:
+    if not phase.shared:
         rows = rows[part.weight]
         if min(rows.strides) >= 0 or prod(rows.shape[2:]) == 1:
             return rows
