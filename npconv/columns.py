@@ -9,8 +9,8 @@ from collections.abc import Callable
 from math import prod
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
+from npconv.overlap import joined, overlapping_product
 from npconv.plan import LONG, SMALL
 from npconv.scratch import budget, give_back, lend
 from npconv.sharing import taps_innermost
@@ -43,13 +43,16 @@ def large_product(
     dilation: int,
     into: np.ndarray | None,
 ) -> np.ndarray:
-    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> `into`, filled, which is
-    (N, G, O/G, *w, OH, OW), or where that is None (N, G, O/G*w, OH, OW).
+    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> (N, G, O/G*w, OH, OW).
+
+    Or `into`, (N, G, O/G, *w, OH, OW), if that is given: then it is filled.  `stride` and `dilation` are
+    those of the last axis.
     """
-    if into is not None and into.shape[3] > 1 and into.shape[4] == 1:  # shared windows, one below the other
-        return _product_by_rows(product, weight, windows, groups, into)
     N, C, KH, KW, OH, OW = windows.shape
     O, K, sums = len(weight) // groups, C // groups * KH * KW, weight.dtype
+    made = overlapping_product(product, weight, windows, groups, stride, dilation, into)
+    if made is not None:
+        return made
     rows = weight.reshape(groups, O, K)
     # Samples with few columns stand side by side in one product.
     B, n = (N, 1) if OH * OW >= LONG else (1, N)
@@ -77,45 +80,6 @@ def large_product(
     return into
 
 
-def _product_by_rows(
-    product: Product, weight: np.ndarray, windows: np.ndarray, groups: int, into: np.ndarray
-) -> np.ndarray:
-    """Weight (O*w, C/G, KH, KW), windows (N, C, KH, KW, OH, OW) -> `into`, (N, G, O/G, w, 1, OH, OW), filled.
-
-    Each row of windows is a product of its own.
-    """
-    N, C, KH, KW, OH, OW = windows.shape
-    columns, W = _rows_of_windows(windows, weight.dtype)
-    of_groups = columns.reshape(N, OH, groups, C // groups * KW * KH, W)[..., :OW]
-    rows = weight.swapaxes(2, 3).reshape(groups, len(weight) // groups, -1)
-    y = into.transpose(0, 5, 1, 2, 3, 4, 6)  # (N, OH, G, O/G, w, 1, OW)
-    if y.dtype == weight.dtype and _join(y, 3, 6):
-        product(rows, of_groups, y.reshape(*y.shape[:3], -1, OW))
-    else:
-        y[...] = product(rows, of_groups, None).reshape(y.shape)
-    give_back("columns", columns)
-    return into
-
-
-def _rows_of_windows(windows: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, int]:
-    """(N, C, KH, KW, OH, OW) -> (N, OH, C, KW, KH*W), with a row's OW columns in every W; and W.
-
-    The rows of one tap column are one run of the input, with what stands between them, if that is only what
-    the row's other tap columns read: then they are copied in one piece.
-    """
-    N, C, KH, KW, OH, OW = windows.shape
-    sample, channel, row, column, down, item = windows.strides
-    if item == windows.itemsize and row == OW * item + column * (KW - 1):
-        W = row // item
-        run = W * (KH - 1) + OW
-        columns = lend("columns", (N, OH, C, KW, KH * W), dtype)
-        columns[..., :run] = as_strided(windows, (N, OH, C, KW, run), (sample, down, channel, column, item))
-        return columns, W
-    columns = lend("columns", (N, OH, C, KW, KH * OW), dtype)
-    columns.reshape(N, OH, C, KW, KH, OW)[...] = windows.transpose(0, 4, 1, 3, 2, 5)
-    return columns, OW
-
-
 def _with_zero(x: np.ndarray, axis: int) -> np.ndarray:
     """With one more zero along an axis of one element."""
     return np.concatenate([x, np.zeros_like(x)], axis=axis)
@@ -138,7 +102,7 @@ def _columns(windows: np.ndarray, dtype: np.dtype, turned: bool) -> np.ndarray:
 
     turned: the runs of taps stand innermost.  Nothing is copied where they are runs already.
     """
-    if windows.dtype == dtype and _join(windows, 2, 5) and _join(windows, 5, 8):
+    if windows.dtype == dtype and joined(windows, 2, 5) and joined(windows, 5, 8):
         (K, down), (P, along) = _run(windows, 2, 5), _run(windows, 5, 8)
         if down == dtype.itemsize and along >= K * down or along == dtype.itemsize and down >= P * along:
             return windows
@@ -152,12 +116,6 @@ def _laid(purpose: str, shape: tuple[int, ...], dtype: np.dtype, order: tuple[in
     """Kept memory of this shape, with its axes in this order from the outermost; an order that is its own
     inverse."""
     return lend(purpose, tuple(shape[axis] for axis in order), dtype).transpose(order)
-
-
-def _join(x: np.ndarray, first: int, last: int | None) -> bool:
-    """Whether these axes are one axis without a copy."""
-    axes = [(n, step) for n, step in zip(x.shape[first:last], x.strides[first:last]) if n != 1]
-    return all(step == n * inner for (_, step), (n, inner) in zip(axes, axes[1:]))
 
 
 def _run(x: np.ndarray, first: int, last: int) -> tuple[int, int]:
@@ -175,6 +133,6 @@ def _by_sample(made: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
 def _straight(into: np.ndarray, B: int, n: int) -> np.ndarray | None:
     """(N, G, O/G, *w, OH, OW) -> (B, G, O/G*w, n*OH*OW), if that needs no copy."""
     y = np.moveaxis(into.reshape(B, n, *into.shape[1:]), 1, -3)
-    if not (_join(y, 2, -3) and _join(y, -3, None)):
+    if not (joined(y, 2, -3) and joined(y, -3, None)):
         return None
     return y.reshape(B, y.shape[1], -1, prod(y.shape[-3:]))

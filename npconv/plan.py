@@ -179,7 +179,7 @@ def _cut(whole: list[int], lines: tuple[Line, ...], rows: int, itemsize: int, bu
 
     if not (in_sum and size[G] > 1):
         size[long[0]] = min(size[long[0]], -(-LONG * size[long[0]] // length()))
-    for axis in [long[0], G, *long[1:]]:
+    for axis in [G, *long]:
         while columns() > TILE and size[axis] > 1 and (axis == G or length() >= 2 * LONG):
             size[axis] = -(-size[axis] // 2)
     while scratch() > budget and max(size) > 1:

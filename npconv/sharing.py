@@ -44,15 +44,16 @@ def shared(axes: Sequence[Axis], lines: list[list[Line]], rows: int) -> list[lis
 def _along(axes: Sequence[Axis], rows: int) -> tuple[int, int]:
     """The axis along which outputs share windows, and how many may.
 
-    One below the other they leave rows of outputs whole, long runs to copy.  Side by side they pay where
-    a row's taps are the longer run, between phases, or with many taps.  There are never fewer windows
-    than outputs in each, since the stretched weight is copied as well.
+    One below the other they leave rows of outputs whole, long runs to copy.  Side by side they pay between
+    phases, or with many taps; but not where a row's taps are the longer run, as no column is copied there.
+    There are never fewer windows than outputs in each, since the stretched weight is copied as well.
     """
     last, even = axes[-1], isqrt(prod(axis.o for axis in axes) // rows)
-    # Measured: half of ROWS is the best below each other; side by side it takes eight to be worth it.
-    high, beside = min(ROWS // (2 * rows), even), min(ROWS // rows, even)
-    single, turned = all(axis.P == 1 for axis in axes), taps_innermost(last.k, last.o, last.s, last.d)
-    if single and not turned:
+    # Measured.  One below the other: half of ROWS, or two where a row's outputs are no run to copy.
+    high, beside = min((ROWS // 2 if last.s == 1 else 2) // rows, even), min(ROWS // rows, even)
+    if all(axis.P == 1 for axis in axes):
+        if taps_innermost(last.k, last.o, last.s, last.d):
+            return -1, 1
         if len(axes) == 2 and axes[0].k >= 2 * axes[0].s and axes[0].o >= high > 1:
             return 0, high
         if last.k < 2 * last.s or prod(axis.k for axis in axes) < TAPS or ROWS < 8 * rows:
@@ -74,7 +75,7 @@ def _width(size: int, least: int, most: int) -> int:
     """A multiple of `least` up to `most` into which the size goes evenly, or nearly so."""
     possible = range(least, min(most, size) + 1, least) or range(least, least + 1)
     even = max((w for w in possible if size % w == 0), default=0)
-    if 2 * even >= possible[-1]:
+    if 2 * even >= possible[-1] and even > 1:
         return even
     windows = -(-size // possible[-1])
     return -(-size // (windows * least)) * least

@@ -3,42 +3,26 @@
 from math import prod
 
 import numpy as np
-import oracle
 import pytest
 from cuts import integers
+from products import DTYPES, ONES, PLACES, due, made_large
 
-from npconv import columns, conv
-from npconv.columns import in_one_copy, large_product
+from npconv import columns, conv, overlap
+from npconv.columns import in_one_copy
 from npconv.conv import im2col, slide
 from npconv.scratch import scratch_budget
-
-ONES = (1, 1)
-DTYPES = ["i8", "f4", "f8", "c8"]  # all with integers in them
-
-
-def due(x: np.ndarray, w: np.ndarray, stride=ONES, dilation=ONES, groups: int = 1) -> np.ndarray:
-    """(N, O, OH, OW) by the loops, from the numbers of x wherever they stand in memory."""
-    same = dict(stride=stride, padding=[(0, 0)] * 2, dilation=dilation, groups=groups)
-    return oracle.output(x.tolist(), w.tolist(), **same)
-
-
-class Watched:
-    """The matrix product, and the shapes and arrays that it was last given."""
-
-    def __call__(self, rows, columns, out=None):
-        self.rows, self.columns, self.out = rows, columns, out
-        return np.matmul(rows, columns, out=out)
-
-
-def made_large(x, w, stride=ONES, dilation=ONES, groups=1, into=None) -> tuple[np.ndarray, Watched]:
-    """(N, G, O/G, OH, OW), or `into`; and the product that was asked for."""
-    product, windows = Watched(), im2col(x, w.shape[2:], stride, dilation)
-    return large_product(product, w, windows, groups, stride[1], dilation[1], into), product
 
 
 def limits(monkeypatch, **values: int) -> None:
     for name, value in values.items():
         monkeypatch.setattr(columns, name, value)
+
+
+@pytest.fixture
+def no_overlap(monkeypatch):
+    """All columns are laid out."""
+    monkeypatch.setattr(overlap, "LIGHT", 0)
+    monkeypatch.setattr(overlap, "SEVERAL", 0)
 
 
 # ---------------------------------------------------------------- one copy, or a layout
@@ -120,33 +104,14 @@ PRODUCTS = {
 }
 
 
-def records(x: np.ndarray) -> np.ndarray:
-    """The same numbers as a field of records, whose size is no multiple of the field's items."""
-    kept = np.zeros(x.shape[:-1], [("row", x.dtype, x.shape[-1:]), ("tag", "u1")])
-    kept["row"] = x
-    return kept["row"]
-
-
-PLACES = {
-    "plain": lambda x: x,
-    "Fortran": np.asfortranarray,
-    "channels last": lambda x: np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2),
-    "backward": lambda x: x[..., ::-1, ::-1].copy()[..., ::-1, ::-1],
-    "every second": lambda x: np.repeat(x, 2, -1)[..., ::2],
-    "all samples the first": lambda x: np.broadcast_to(x[:1], x.shape),
-    "all rows the first": lambda x: np.broadcast_to(x[:, :, :1], x.shape),
-    "all columns the first": lambda x: np.broadcast_to(x[..., :1], x.shape),
-    "all cells the first": lambda x: np.broadcast_to(x[..., :1, :1], x.shape),
-    "rows that overlap": lambda x: np.lib.stride_tricks.sliding_window_view(
-        x[..., 0].repeat(4, -1)[..., : sum(x.shape[2:]) - 1], x.shape[-1], -1
-    ),
-    "a field of records": records,
-}
-
-
+@pytest.mark.parametrize("laid_out", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_large_product_is_what_the_loops_define_on_either_side_of_every_limit(name, place, monkeypatch):
+def test_a_large_product_is_what_the_loops_define_on_either_side_of_every_limit(
+    name, place, laid_out, monkeypatch, request
+):
+    if laid_out:
+        request.getfixturevalue("no_overlap")
     shape, weight_shape, stride, dilation, groups = PRODUCTS[name]
     w, at = integers(weight_shape), {kind: PLACES[place](integers(shape).astype(kind)) for kind in DTYPES}
     assert {x.shape for x in at.values()} == {shape}
@@ -171,10 +136,15 @@ OUTPUTS = {
 }
 
 
+@pytest.mark.parametrize("laid_out", [False, True])
 @pytest.mark.parametrize("outputs", OUTPUTS)
 @pytest.mark.parametrize("widths", [(1, 1), (1, 3), (3, 1), (2, 3)])
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_what_a_large_product_writes_into_is_what_it_would_make(name, widths, outputs, monkeypatch):
+def test_what_a_large_product_writes_into_is_what_it_would_make(
+    name, widths, outputs, laid_out, monkeypatch, request
+):
+    if laid_out:
+        request.getfixturevalue("no_overlap")
     shape, (O, *weight_shape), stride, dilation, groups = PRODUCTS[name]
     x, w = integers(shape).astype("f8"), integers((O * prod(widths), *weight_shape)).astype("f8")
     y = due(x, w, stride, dilation, groups)
@@ -200,7 +170,9 @@ def test_what_a_large_product_writes_into_is_what_it_would_make(name, widths, ou
         (True, "rows innermost", True),
     ],
 )
-def test_the_product_writes_straight_where_its_outputs_are_runs(few, outputs, straight, monkeypatch):
+def test_the_product_writes_straight_where_its_outputs_are_runs(
+    few, outputs, straight, monkeypatch, no_overlap
+):
     x, w = (integers(shape).astype("f8") for shape in PRODUCTS["taps innermost"][:2])
     limits(monkeypatch, LONG=1, FEW=3 if few else 2)
     into = OUTPUTS[outputs]((3, 2, 3, 1, 1, 4, 3))
@@ -208,14 +180,14 @@ def test_the_product_writes_straight_where_its_outputs_are_runs(few, outputs, st
     assert np.shares_memory(product.out, into) == straight
 
 
-def test_samples_with_fewer_columns_than_LONG_stand_side_by_side(monkeypatch):
+def test_samples_with_fewer_columns_than_LONG_stand_side_by_side(monkeypatch, no_overlap):
     x, w = integers((3, 4, 6, 9)), integers((6, 2, 3, 2))
     for LONG, product_shape in [(32, (3, 2, 12, 32)), (33, (1, 2, 12, 3 * 32))]:
         limits(monkeypatch, LONG=LONG)
         assert made_large(x, w, groups=2)[1].columns.shape == product_shape
 
 
-def test_up_to_FEW_rows_are_the_right_factor_where_taps_are_the_longer_runs(monkeypatch):
+def test_up_to_FEW_rows_are_the_right_factor_where_taps_are_the_longer_runs(monkeypatch, no_overlap):
     for name, few, right in [
         ("taps innermost", 3, 3),
         ("taps innermost", 2, 12),
@@ -241,79 +213,6 @@ def test_windows_are_copied_unless_taps_and_outputs_are_runs_already(place, monk
     one, four = (made_large(x, integers((2, 4, k, k)))[1].columns for k in (1, 2))
     assert not np.shares_memory(four, x)
     assert np.shares_memory(one, x) == (place == "plain")
-
-
-# ---------------------------------------------------------------- row by row
-
-
-def by_rows(x, w, down: int, groups: int = 1, stride=ONES, dilation=ONES, kind=None):
-    """(N, G, O/G, down, 1, OH, OW) for outputs one below the other; the product asked for; what is due."""
-    y = due(x, w, stride, dilation, groups)
-    N, O, *sizes = y.shape
-    into = np.full((N, groups, O // down // groups, down, 1, *sizes), 77, kind or w.dtype)
-    made, product = made_large(x, w, stride, dilation, groups, into)
-    assert made is into
-    assert product.columns.shape == (N, sizes[0], groups, prod(w.shape[1:]), sizes[1])
-    return into, product, y.reshape(into.shape)
-
-
-@pytest.mark.parametrize("kind", DTYPES)
-@pytest.mark.parametrize("dilation", [(1, 1), (2, 1), (1, 2)])
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("down, stride", [(2, (1, 1)), (2, (2, 1)), (3, (3, 1)), (4, (1, 2))])
-def test_outputs_one_below_the_other_are_what_the_loops_define(down, stride, groups, dilation, kind):
-    x, w = integers((2, 4, 9, 10)).astype(kind), integers((2 * down, 4 // groups, 3, 2)).astype(kind)
-    into, _, y = by_rows(x, w, down, groups, stride, dilation)
-    assert np.array_equal(into, y)
-
-
-@pytest.mark.parametrize("kind", ["i8", "f8"])
-@pytest.mark.parametrize("place", PLACES)
-def test_outputs_one_below_the_other_do_not_depend_on_where_the_input_lies(place, kind):
-    x, w = PLACES[place](integers((2, 4, 8, 9)).astype(kind)), integers((4, 4, 3, 2)).astype(kind)
-    into, _, y = by_rows(x, w, down=2)
-    assert np.array_equal(into, y)
-
-
-@pytest.mark.parametrize(
-    "width, cut, stride, dilation, whole",
-    [
-        (9, slice(None), (1, 1), (1, 1), True),
-        (9, slice(None), (2, 1), (1, 1), True),
-        (9, slice(None), (1, 1), (1, 2), True),
-        (9, slice(0, 8), (1, 1), (1, 1), False),  # one element of each row that no window reads
-        (9, slice(1, 9), (1, 1), (1, 1), False),
-        (9, slice(None), (1, 2), (1, 1), False),  # outputs that are no run
-        (9, slice(None), (1, 1), (2, 1), False),  # a row between the taps' rows
-    ],
-)
-def test_rows_are_copied_with_what_stands_between_them_where_the_other_taps_read_that(
-    width, cut, stride, dilation, whole
-):
-    x, w = integers((2, 3, 8, width))[..., cut], integers((4, 3, 3, 2))
-    into, product, y = by_rows(x, w, 2, stride=stride, dilation=dilation)
-    row = product.columns.strides[-2] // product.columns.itemsize
-    assert row == (x.shape[-1] if whole else y.shape[-1])
-    assert np.array_equal(into, y)
-
-
-def test_outputs_that_share_a_window_along_the_row_as_well_are_not_written_row_by_row():
-    x, w = integers((2, 4, 8, 9)), integers((4, 4, 3, 2))
-    for widths, dimensions in [((4, 1), 5), ((2, 2), 4), ((1, 4), 4)]:
-        _, product = made_large(x, w, into=np.zeros((2, 1, 1, *widths, 6, 8), int))
-        assert product.columns.ndim == dimensions
-
-
-@pytest.mark.parametrize("width, taps", [(1, 1), (3, 3)])
-def test_a_row_of_one_output_is_a_row_as_any_other(width, taps):
-    into, _, y = by_rows(integers((2, 4, 8, width)), integers((4, 4, 3, taps)), down=2)
-    assert np.array_equal(into, y)
-
-
-def test_products_of_rows_are_cast_to_what_they_are_written_into():
-    x, w = integers((2, 4, 8, 9)).astype("f8"), integers((4, 4, 3, 2)).astype("f8")
-    into, _, y = by_rows(x, w, down=2, kind="i8")
-    assert into.dtype == np.int64 and np.array_equal(into, y)
 
 
 # ---------------------------------------------------------------- whole convolutions

@@ -179,7 +179,7 @@ def test_outputs_side_by_side_share_windows_that_overlap_and_have_many_taps(k, s
 
 
 @pytest.mark.parametrize(
-    "taps, stride, widths", [((3, 3), 1, {8}), ((5, 1), 2, {8}), ((1, 3), 1, {1}), ((3, 3), 2, {1})]
+    "taps, stride, widths", [((3, 3), 1, {8}), ((5, 1), 2, {2}), ((1, 3), 1, {1}), ((3, 3), 2, {1})]
 )
 def test_outputs_one_below_the_other_share_windows_that_overlap_by_half(taps, stride, widths):
     cut = plan((1, 90, 322, 322), (90, 1, *taps), (stride,) * 2, ((0, 0),) * 2, (1, 1), (1, 1), 90, 4, 2**26)
